@@ -1,0 +1,2 @@
+//! The lockstep executable.
+fn main() {}

@@ -1,0 +1,1 @@
+//! A simulated Juju model that runs real charm executables.
