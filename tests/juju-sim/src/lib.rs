@@ -1,1 +1,4 @@
 //! A simulated Juju model that runs real charm executables.
+
+pub mod charm;
+pub mod wire;
