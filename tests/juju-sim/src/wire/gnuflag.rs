@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::iter::Peekable;
 
 use super::format::Format;
 use super::go_text::{quote, quote_list};
@@ -107,7 +108,7 @@ impl<'a> Spec<'a> {
                 .names
                 .extend(option.names.iter().map(|name| (*name, *first)));
         }
-        let mut rest = argv.iter().map(AsRef::as_ref);
+        let mut rest = argv.iter().map(AsRef::as_ref).peekable();
         while let Some(arg) = rest.next() {
             if arg == "--" {
                 parsed.args.extend(rest.by_ref().map(str::to_owned));
@@ -139,7 +140,7 @@ impl<'a> Spec<'a> {
         &self,
         parsed: &mut Parsed,
         mut letters: &'v str,
-        rest: &mut impl Iterator<Item = &'v str>,
+        rest: &mut Peekable<impl Iterator<Item = &'v str>>,
     ) -> Result<(), Stop> {
         while let Some(letter) = letters.chars().next() {
             let (name, tail) = letters.split_at(letter.len_utf8());
@@ -152,6 +153,10 @@ impl<'a> Spec<'a> {
                 return self.set(parsed, name, Some(tail), rest);
             }
             self.set(parsed, name, None, rest)?;
+            if rest.peek().is_none() {
+                // gnuflag looks for the end of the arguments first, and so forgets the other letters of the last one.
+                break;
+            }
         }
         Ok(())
     }
@@ -161,7 +166,7 @@ impl<'a> Spec<'a> {
         parsed: &mut Parsed,
         name: &str,
         value: Option<&'v str>,
-        rest: &mut impl Iterator<Item = &'v str>,
+        rest: &mut Peekable<impl Iterator<Item = &'v str>>,
     ) -> Result<(), Stop> {
         let (first, option) = self.find(name)?;
         let refuse = |value: &str, why: String| {

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
+
 /// A string as `%q` writes it.
 pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
@@ -65,6 +67,49 @@ pub fn general_float(number: f64) -> String {
         }
         Ok(_) | Err(_) => format!("{number}"),
     }
+}
+
+/// A value as `%#v` writes it.
+pub fn literal(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) if number.is_f64() => {
+            general_float(number.as_f64().unwrap_or_default())
+        }
+        // Beyond the signed numbers it is an unsigned one, which Go shows in hexadecimal.
+        Value::Number(number) if !number.is_i64() => {
+            format!("{:#x}", number.as_u64().unwrap_or_default())
+        }
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => quote(text),
+        Value::Array(items) => format!("[]interface {{}}{{{}}}", joined(items.iter().map(literal))),
+        Value::Object(map) => {
+            let entries = map
+                .iter()
+                .map(|(key, value)| format!("{}:{}", quote(key), literal(value)));
+            format!("map[interface {{}}]interface {{}}{{{}}}", joined(entries))
+        }
+    }
+}
+
+/// A value as juju/schema writes what it did not expect: `%T(%#v)`.
+pub fn typed_literal(value: &Value) -> String {
+    let kind = match value {
+        Value::Null => return "nothing".to_owned(),
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(number) if !number.is_i64() => "uint64",
+        Value::Number(_) => "int",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[interface {}]interface {}",
+    };
+    format!("{kind}({})", literal(value))
+}
+
+fn joined(items: impl Iterator<Item = String>) -> String {
+    items.collect::<Vec<_>>().join(", ")
 }
 
 /// Rust escapes for debug output what Go regards as not printable. The leading letter keeps combining

@@ -43,6 +43,8 @@ fn options_and_arguments_mix() {
         (&["-r=3"], r#"{"r": "=3"} []"#),
         (&["--r", "3"], r#"{"r": "3"} []"#),
         (&["-ar3", "-r", "4"], r#"{"a": "true", "r": "4"} []"#),
+        (&["-an"], r#"{"a": "true"} []"#),
+        (&["--relation="], r#"{"r": ""} []"#),
         (&["-r", "--app"], r#"{"r": "--app"} []"#),
         (
             &["--app=false", "--all=T"],
@@ -66,7 +68,7 @@ fn errors_have_the_literal_texts() {
     for (argv, expected) in [
         (&["--nope"][..], "option provided but not defined: --nope"),
         (&["-n"], "option provided but not defined: -n"),
-        (&["-an"], "option provided but not defined: -n"),
+        (&["-an", "x"], "option provided but not defined: -n"),
         (&["--n"], "option provided but not defined: -n"),
         (&["---n"], "option provided but not defined: ---n"),
         (&["-r"], "option needs an argument: -r"),

@@ -1,8 +1,10 @@
 //! YAML input of relation-set and state-set (`--file`), read as gopkg.in/yaml.v2 2.4.0 reads it into a map of
 //! strings: the same values from the same bytes, and the same error texts.
 //!
-//! Bytes become characters in [`reader`], characters become tokens in [`scanner`] and [`scalars`], tokens become a
-//! tree in [`tree`], and [`string_map`] takes the strings out. Anchors, aliases, tags, directives and UTF-16 are
+//! The tree also serves the files of a charm, which Juju reads with the same library.
+//!
+//! Bytes become characters in `reader`, characters become tokens in `scanner` and `scalars`, tokens become a tree in
+//! `tree`, and [`string_map`] takes the strings out. Anchors, aliases, tags, directives and UTF-16 are
 //! not implemented; they end in an error of the simulator's own, so that no test passes by accident.
 
 pub(crate) mod resolve;
@@ -11,7 +13,8 @@ mod block_scalar;
 mod reader;
 mod scalars;
 mod scanner;
-mod tree;
+pub(crate) mod tree;
+mod untyped;
 
 use std::collections::BTreeMap;
 
@@ -20,7 +23,7 @@ use tree::{Content, Node};
 /// The map of strings in this YAML text, in the order in which its keys first appear; no document is an empty map.
 /// The error text is complete, as the tool prints it after `ERROR `.
 pub fn string_map(input: &[u8]) -> Result<Vec<(String, String)>, String> {
-    let Some(root) = tree::document(input).map_err(|fault| fault.to_string())? else {
+    let Some(root) = document(input)? else {
         return Ok(Vec::new());
     };
     let mut decoder = Decoder::default();
@@ -33,6 +36,11 @@ pub fn string_map(input: &[u8]) -> Result<Vec<(String, String)>, String> {
             decoder.complaints.join("\n  ")
         ))
     }
+}
+
+/// The first document of this YAML text, if there is one.
+pub(crate) fn document(input: &[u8]) -> Result<Option<Node>, String> {
+    tree::parse(input).map_err(|fault| fault.to_string())
 }
 
 #[derive(Default)]
@@ -111,25 +119,7 @@ impl Decoder {
     }
 
     fn complain(&mut self, node: &Node, wanted: &str) {
-        let what = match &node.content {
-            Content::Mapping(_) => "!!map".to_owned(),
-            Content::Sequence(_) => "!!seq".to_owned(),
-            Content::Scalar { plain, text } => {
-                let tag = if *plain { resolve::tag(text) } else { "!!str" };
-                // Cut at a byte, even within a character.
-                let shown = match text.as_bytes().get(..7) {
-                    Some(start) if text.len() > 10 => {
-                        format!("{}...", String::from_utf8_lossy(start))
-                    }
-                    Some(_) | None => text.clone(),
-                };
-                format!("{tag} `{shown}`")
-            }
-        };
-        self.complaints.push(format!(
-            "line {}: cannot unmarshal {what} into {wanted}",
-            node.line + 1
-        ));
+        self.complaints.push(node.mismatch(wanted));
     }
 }
 

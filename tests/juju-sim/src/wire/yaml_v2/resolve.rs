@@ -1,74 +1,112 @@
 //! Which type yaml.v2 gives a plain scalar.
 
-/// The type of a plain scalar, by the name that error texts use.
-pub(crate) fn tag(text: &str) -> &'static str {
+use serde_json::{Number, Value};
+
+/// A plain scalar, by type.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Plain {
+    Null,
+    Bool(bool),
+    Int(Number),
+    /// Infinities and NaN included.
+    Float(f64),
+    Timestamp,
+    Text,
+}
+
+pub(crate) fn resolve(text: &str) -> Plain {
     match text {
         "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
-            return "!!bool";
+            return Plain::Bool(true);
         }
         "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
-            return "!!bool";
+            return Plain::Bool(false);
         }
-        "" | "~" | "null" | "Null" | "NULL" => return "!!null",
-        ".nan" | ".NaN" | ".NAN" | ".inf" | ".Inf" | ".INF" => return "!!float",
-        "+.inf" | "+.Inf" | "+.INF" | "-.inf" | "-.Inf" | "-.INF" => return "!!float",
+        "" | "~" | "null" | "Null" | "NULL" => return Plain::Null,
+        ".nan" | ".NaN" | ".NAN" => return Plain::Float(f64::NAN),
+        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => {
+            return Plain::Float(f64::INFINITY);
+        }
+        "-.inf" | "-.Inf" | "-.INF" => return Plain::Float(f64::NEG_INFINITY),
         _ => {}
     }
     match text.chars().next() {
-        Some('.') if is_float(text) => "!!float",
+        Some('.') => float(text).map_or(Plain::Text, Plain::Float),
+        Some('+' | '-' | '0'..='9') if is_timestamp(text) => Plain::Timestamp,
         Some('+' | '-' | '0'..='9') => {
             let plain = text.replace('_', "");
-            if is_timestamp(text) {
-                "!!timestamp"
-            } else if is_int(&plain) {
-                "!!int"
-            } else if is_float(&plain) {
-                "!!float"
-            } else {
-                "!!str"
-            }
+            let number = int(&plain).map(Plain::Int);
+            number
+                .or_else(|| float(&plain).map(Plain::Float))
+                .unwrap_or(Plain::Text)
         }
-        Some(_) | None => "!!str",
+        Some(_) | None => Plain::Text,
+    }
+}
+
+/// The type of a plain scalar, by the name that error texts use.
+pub(crate) fn tag(text: &str) -> &'static str {
+    match resolve(text) {
+        Plain::Null => "!!null",
+        Plain::Bool(_) => "!!bool",
+        Plain::Int(_) => "!!int",
+        Plain::Float(_) => "!!float",
+        Plain::Timestamp => "!!timestamp",
+        Plain::Text => "!!str",
     }
 }
 
 /// Whether the scalar stays a string when it stands without quotes.
 pub(crate) fn is_text(text: &str) -> bool {
-    tag(text) == "!!str"
+    resolve(text) == Plain::Text
 }
 
-/// Anything that fits 64 bits in base 10, or with a prefix in base 2, 8 and 16; a bare leading zero is base 8.
-fn is_int(plain: &str) -> bool {
-    let (negative, unsigned) = match plain.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, plain.strip_prefix('+').unwrap_or(plain)),
+/// The value where any type is taken. Dates stay strings; what JSON cannot hold is none.
+pub(crate) fn value(text: &str) -> Option<Value> {
+    Some(match resolve(text) {
+        Plain::Null => Value::Null,
+        Plain::Bool(flag) => flag.into(),
+        Plain::Int(number) => number.into(),
+        Plain::Float(number) => Number::from_f64(number)?.into(),
+        Plain::Timestamp | Plain::Text => text.into(),
+    })
+}
+
+/// As `strconv.ParseInt` and `ParseUint` with base 0: decimal, or with a prefix binary, octal, hexadecimal; a bare
+/// leading zero is octal.
+pub(crate) fn int(plain: &str) -> Option<Number> {
+    let (sign, unsigned) = match plain.strip_prefix(['-', '+']) {
+        Some(rest) => (plain.chars().next(), rest),
+        None => (None, plain),
     };
     let lower = unsigned.to_ascii_lowercase();
     let (digits, base) = match lower.get(..2) {
-        Some("0x") => (lower.get(2..), 16),
-        Some("0o") => (lower.get(2..), 8),
-        Some("0b") => (lower.get(2..), 2),
-        Some(_) if lower.starts_with('0') => (lower.get(1..), 8),
-        Some(_) | None => (Some(lower.as_str()), 10),
+        Some("0x") => (lower.get(2..)?, 16),
+        Some("0o") => (lower.get(2..)?, 8),
+        Some("0b") => (lower.get(2..)?, 2),
+        Some(_) if lower.starts_with('0') => (lower.get(1..)?, 8),
+        Some(_) | None => (lower.as_str(), 10),
     };
-    let Some(digits) = digits.filter(|digits| digits.chars().all(|c| c.is_digit(base))) else {
-        return false;
-    };
-    let signed = plain.starts_with(['-', '+']);
-    match u64::from_str_radix(digits, base) {
-        Ok(number) if negative => number <= i64::MIN.unsigned_abs(),
-        Ok(number) if signed => i64::try_from(number).is_ok(),
-        Ok(_) => true,
-        Err(_) => false,
+    if !digits.chars().all(|c| c.is_digit(base)) {
+        return None;
+    }
+    let size = u64::from_str_radix(digits, base).ok()?;
+    match sign {
+        Some('-') => 0i64.checked_sub_unsigned(size).map(Number::from),
+        Some(_) => i64::try_from(size).ok().map(Number::from),
+        None => Some(size.into()),
     }
 }
 
 /// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`, within the range of 64 bits.
-fn is_float(plain: &str) -> bool {
+fn float(plain: &str) -> Option<f64> {
     let shape = plain
         .chars()
         .all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'));
-    shape && plain.parse::<f64>().is_ok_and(f64::is_finite)
+    plain
+        .parse()
+        .ok()
+        .filter(|number: &f64| shape && number.is_finite())
 }
 
 /// `2006-1-2`, optionally with a time: after `T` or `t` with a zone, after a blank without one.

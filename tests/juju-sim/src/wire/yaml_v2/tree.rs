@@ -1,17 +1,18 @@
 //! Tokens to a tree: the first document of the text. What follows it is not looked at beyond the next token.
 
 use super::reader::Fault;
+use super::resolve::{self, Plain};
 use super::scanner::{Scanner, Token};
 
 #[derive(Debug)]
-pub(super) struct Node {
+pub(crate) struct Node {
     /// Counted from zero.
-    pub(super) line: usize,
-    pub(super) content: Content,
+    pub(crate) line: usize,
+    pub(crate) content: Content,
 }
 
 #[derive(Debug)]
-pub(super) enum Content {
+pub(crate) enum Content {
     Scalar { text: String, plain: bool },
     Sequence(Vec<Node>),
     Mapping(Vec<(Node, Node)>),
@@ -28,13 +29,17 @@ impl Node {
         }
     }
 
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(&self.content, Content::Scalar { plain: true, text } if resolve::resolve(text) == Plain::Null)
+    }
+
     pub(super) fn is_merge(&self) -> bool {
         matches!(&self.content, Content::Scalar { plain: true, text } if text == "<<")
     }
 }
 
 /// The root of the first document, if there is one.
-pub(super) fn document(input: &[u8]) -> Result<Option<Node>, Fault> {
+pub(super) fn parse(input: &[u8]) -> Result<Option<Node>, Fault> {
     let mut tree = Tree {
         scanner: Scanner::new(input)?,
     };
