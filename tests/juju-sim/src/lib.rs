@@ -1,4 +1,20 @@
 //! A simulated Juju model that runs real charm executables.
+//!
+//! In reading order: [`world`] is the model as plain data; [`controller`] is what `juju` commands do to it; [`agent`]
+//! decides which hook a unit runs next and what becomes of it; [`tools`] are the hook tools; [`process`] runs a charm's
+//! executable; [`sim`] ties these together; [`scenario`] reads YAML and judges; [`show`] prints.
 
+pub mod agent;
 pub mod charm;
+pub mod charm_files;
+pub mod controller;
+pub mod machine;
+pub mod process;
+pub mod protocol;
+pub mod rng;
+pub mod scenario;
+pub mod show;
+pub mod sim;
+pub mod tools;
 pub mod wire;
+pub mod world;

@@ -1,0 +1,7 @@
+//! What people see: the timeline, and tables like those of `juju status`.
+
+mod tables;
+mod timeline;
+
+pub use tables::{databags, status};
+pub use timeline::timeline;

@@ -1,0 +1,128 @@
+//! One event as lines of text.
+
+use std::fmt::Write as _;
+
+use crate::sim::{CallRecord, Event, HookRecord, Outcome};
+use crate::world::Level;
+
+/// Lines of an event; with `trace` also every call, with `colour` for a terminal.
+pub fn timeline(event: &Event, trace: bool, colour: bool) -> String {
+    match event {
+        Event::Step { time, text } if text.contains('\n') => format!("{time}\n{text}"),
+        Event::Step { time, text } => format!("{time} {}\n", paint(colour, "1", &format!("-- {text}"))),
+        Event::Note { time, text } => format!("{time} {}\n", paint(colour, "2", &format!("   ({text})"))),
+        Event::Hook(record) => hook(record, trace, colour),
+    }
+}
+
+fn paint(colour: bool, code: &str, text: &str) -> String {
+    if colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+}
+
+fn hook(record: &HookRecord, trace: bool, colour: bool) -> String {
+    let mut out = String::new();
+    let kind = match record.kind.as_str() {
+        "action" => "action ",
+        "exec" => "exec ",
+        _ => "",
+    };
+    let mut line = format!("{} {:<16} {kind}{}", record.time, record.unit, record.name);
+    if let Some(remote) = &record.remote {
+        let _ = write!(line, " ({remote})");
+    }
+    if record.departing.is_some() && record.departing != record.remote {
+        line.push_str(" while leaving");
+    }
+    if record.retry > 0 {
+        let _ = write!(line, ", try {}", record.retry + 1);
+    }
+    if let Some(during) = &record.during {
+        let _ = write!(line, ", while {during} runs");
+    }
+    match &record.outcome {
+        Outcome::Done => {}
+        Outcome::Missing => line.push_str(": no such file, done"),
+        Outcome::Failed(_) => line.push_str(&paint(colour, "31", ": FAILED")),
+        Outcome::Killed(why) => line.push_str(&paint(colour, "33", &format!(": killed ({why})"))),
+    }
+    let _ = writeln!(out, "{line}");
+    for detail in details(record) {
+        let _ = writeln!(out, "{:25} {detail}", "");
+    }
+    if trace {
+        for call in &record.calls {
+            trace_call(&mut out, call, colour);
+        }
+    }
+    out
+}
+
+fn details(record: &HookRecord) -> Vec<String> {
+    let mut lines: Vec<String> = record.faults.iter().map(|fault| format!("! {fault}")).collect();
+    if let Outcome::Failed(why) = &record.outcome {
+        lines.push(format!("! {why}"));
+    }
+    for bag in &record.bags {
+        let keys: Vec<String> = bag
+            .keys
+            .iter()
+            .map(|key| match (key.is, key.was) {
+                (None, _) => format!("-{}", key.key),
+                (Some(_), _) if key.value.chars().count() <= 24 && !key.value.contains('\n') => {
+                    format!("{}={}", key.key, key.value)
+                }
+                (Some(size), None) => format!("{} ({})", key.key, bytes(size)),
+                (Some(size), Some(was)) if size == was => format!("{} ({}, changed)", key.key, bytes(size)),
+                (Some(size), Some(was)) => format!("{} ({}, was {})", key.key, bytes(size), bytes(was)),
+            })
+            .collect();
+        lines.push(format!("{} of {}: {}", bag.relation, bag.owner, keys.join(", ")));
+    }
+    if !record.state.is_empty() {
+        lines.push(format!("state: {}", record.state.join(", ")));
+    }
+    for (open, port) in &record.ports {
+        lines.push(format!("{} {port}", if *open { "opens" } else { "closes" }));
+    }
+    if let Some(version) = &record.version {
+        lines.push(format!("version {version}"));
+    }
+    for status in &record.statuses {
+        lines.push(format!("{} is {}", status.of, status.info));
+    }
+    let of_agent = |module: &str| module == "uniter.operation";
+    for line in record.log.iter().filter(|line| line.level >= Level::Info && !of_agent(&line.module)) {
+        lines.push(format!("{}: {}", line.level, line.text));
+    }
+    for line in record.stdout.lines() {
+        lines.push(format!("| {line}"));
+    }
+    lines
+}
+
+fn bytes(size: usize) -> String {
+    match size {
+        0..10_000 => format!("{size} B"),
+        10_000..10_000_000 => format!("{} kB", size / 1000),
+        _ => format!("{} MB", size / 1_000_000),
+    }
+}
+
+fn trace_call(out: &mut String, call: &CallRecord, colour: bool) {
+    let shown = crate::tools::Call { tool: call.tool.clone(), args: call.args.clone(), ..crate::tools::Call::default() };
+    let mut line = format!("{:25} $ {}", "", crate::sim::shorten(&crate::tools::shown(&shown), 160));
+    if let Some(size) = call.stdin {
+        let _ = write!(line, " < {}", bytes(size));
+    }
+    match call.code {
+        Some(0) => {}
+        Some(code) => {
+            let _ = write!(line, " -> exit {code}");
+        }
+        None => line.push_str(" -> killed"),
+    }
+    let _ = writeln!(out, "{}", paint(colour, "2", &line));
+    for text in call.stdout.lines().chain(call.stderr.lines()) {
+        let _ = writeln!(out, "{}", paint(colour, "2", &format!("{:25}   {}", "", crate::sim::shorten(text, 160))));
+    }
+}

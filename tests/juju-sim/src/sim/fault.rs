@@ -1,0 +1,141 @@
+//! Faults that wait for a hook.
+
+use serde::Deserialize;
+
+use super::Sim;
+use crate::scenario::Step;
+
+/// Who is killed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KillBy {
+    /// The hook's process with all that it started, by SIGKILL: it runs again without an error.
+    #[default]
+    Process,
+    /// The unit agent with it: after the restart the hook counts as failed.
+    Agent,
+    /// The machine with them: it stays dead.
+    Machine,
+}
+
+/// Something that happens at the n-th call of a hook tool, before the tool does anything.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct AtCall {
+    /// The first call is 1.
+    pub call: u32,
+    /// So long does the call take.
+    #[serde(default)]
+    pub seconds: u64,
+    /// What happens meanwhile.
+    #[serde(default)]
+    pub r#do: Vec<Step>,
+}
+
+/// A tool that answers something else.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ToolAnswer {
+    /// Which tool.
+    pub tool: String,
+    /// Only calls with this argument.
+    #[serde(default)]
+    pub argv_contains: Option<String>,
+    /// Exit status.
+    #[serde(default)]
+    pub exit: u8,
+    /// Standard output.
+    #[serde(default)]
+    pub stdout: String,
+    /// Standard error.
+    #[serde(default)]
+    pub stderr: String,
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Fault {
+    /// In which unit.
+    pub unit: String,
+    /// In which hook or action; none means the next one, whichever it is.
+    pub hook: Option<String>,
+    /// Killed before this call is answered.
+    pub kill_at_call: Option<u32>,
+    /// Who is killed.
+    pub by: KillBy,
+    /// What it wrote is refused.
+    pub fail_commit: bool,
+    /// Leadership is lost before this call is answered.
+    pub lose_leadership_at_call: Option<u32>,
+    /// To this unit; else to any other unit that can lead, or to none.
+    pub to: Option<String>,
+    /// Time passes in a call.
+    pub advance_at_call: Option<AtCall>,
+    /// Other things happen in a call.
+    pub at_call: Option<AtCall>,
+    /// A tool answers something else.
+    pub tool_answer: Option<ToolAnswer>,
+    /// It is no failure of the scenario if this fault never comes true.
+    pub optional: bool,
+}
+
+/// A fault that waits.
+#[derive(Debug, Clone)]
+pub struct Armed {
+    /// What.
+    pub fault: Fault,
+}
+
+impl Fault {
+    /// Whether any call or the commit is concerned, with the same words that a timeline uses.
+    pub fn describe(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some(call) = self.kill_at_call {
+            let who = match self.by {
+                KillBy::Process => "the process is killed",
+                KillBy::Agent => "the unit agent dies",
+                KillBy::Machine => "the machine dies",
+            };
+            parts.push(format!("{who} at call {call}"));
+        }
+        if self.fail_commit {
+            parts.push("its commit is refused".to_owned());
+        }
+        if let Some(call) = self.lose_leadership_at_call {
+            parts.push(format!("leadership is lost at call {call}"));
+        }
+        if let Some(at) = &self.advance_at_call {
+            parts.push(format!("call {} takes {} s", at.call, at.seconds));
+        }
+        if let Some(at) = &self.at_call {
+            parts.push(format!("something happens at call {}", at.call));
+        }
+        if let Some(answer) = &self.tool_answer {
+            parts.push(format!("{} exits {}", answer.tool, answer.exit));
+        }
+        format!("in {} of {}: {}", self.hook.as_deref().unwrap_or("the next hook"), self.unit, parts.join(", "))
+    }
+}
+
+impl Sim {
+    /// Arms a fault; `unit` must be a unit's name.
+    pub fn arm(&mut self, fault: Fault) {
+        self.armed.push(Armed { fault });
+    }
+
+    /// Faults that still wait.
+    pub fn armed(&self) -> &[Armed] {
+        &self.armed
+    }
+
+    /// Takes out the faults that wait for this job.
+    pub(super) fn take_faults(&mut self, unit: &str, name: &str) -> Vec<Fault> {
+        let concerns = |armed: &Armed| {
+            armed.fault.unit == unit && armed.fault.hook.as_deref().is_none_or(|hook| hook == name)
+        };
+        let (taken, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.armed).into_iter().partition(concerns);
+        self.armed = kept;
+        taken.into_iter().map(|armed| armed.fault).collect()
+    }
+}

@@ -1,0 +1,57 @@
+//! Machines and the programs on them that are not Juju's.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A machine of the model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Machine {
+    /// `3`, or `3/lxd/0`.
+    pub id: String,
+    /// Its one address.
+    pub address: String,
+    /// The network of it.
+    pub cidr: String,
+    /// Availability zone, may be empty.
+    pub zone: String,
+    /// A dead machine runs nothing and renews no lease.
+    pub up: bool,
+    /// How often it was started anew.
+    pub boots: u32,
+    /// Programs with fixed answers.
+    pub programs: BTreeMap<String, Stub>,
+}
+
+/// A program that always answers the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stub {
+    /// Exit status.
+    pub exit: u8,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+impl Machine {
+    /// The n-th machine of a model; the address follows from the number.
+    pub fn new(id: String, number: u32) -> Self {
+        let (net, host) = (number / 200, number % 200 + 10);
+        Self {
+            id,
+            address: format!("10.1.{net}.{host}"),
+            cidr: format!("10.1.{net}.0/24"),
+            zone: String::new(),
+            up: true,
+            boots: 0,
+            programs: BTreeMap::new(),
+        }
+    }
+
+    /// What `egress-subnets` says.
+    pub fn egress(&self) -> String {
+        format!("{}/32", self.address)
+    }
+}
