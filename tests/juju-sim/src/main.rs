@@ -100,7 +100,11 @@ fn print(run: &Run, sim: &Sim, judged: &Result<()>, out: &mut impl Write) -> Res
             writeln!(out, "{}", serde_json::to_string(event)?)?;
         }
         let failure = judged.as_ref().err().map(|e| format!("{e:#}"));
-        writeln!(out, "{}", serde_json::json!({"event": "end", "failure": failure, "world": sim.world.dump()}))?;
+        writeln!(
+            out,
+            "{}",
+            serde_json::json!({"event": "end", "failure": failure, "world": sim.world.dump()})
+        )?;
         return Ok(());
     }
     let colour = io::stdout().is_terminal();

@@ -113,10 +113,20 @@ impl Process {
         let ended = pidfd_open(pid, PidfdFlags::empty()).context("cannot watch the process")?;
         let mut pipes = Vec::new();
         if let Some(out) = child.stdout.take() {
-            pipes.push(Pipe { file: OwnedFd::from(out).into(), kept: Vec::new(), open: true, stream: Stream::Out });
+            pipes.push(Pipe {
+                file: OwnedFd::from(out).into(),
+                kept: Vec::new(),
+                open: true,
+                stream: Stream::Out,
+            });
         }
         if let Some(err) = child.stderr.take() {
-            pipes.push(Pipe { file: OwnedFd::from(err).into(), kept: Vec::new(), open: true, stream: Stream::Err });
+            pipes.push(Pipe {
+                file: OwnedFd::from(err).into(),
+                kept: Vec::new(),
+                open: true,
+                stream: Stream::Err,
+            });
         }
         Ok(Self { child, ended, pipes, doors, lines: Vec::new(), exit: None })
     }
@@ -128,7 +138,7 @@ impl Process {
     }
 
     /// Waits for what happens next.
-    pub fn next(&mut self) -> Result<Happening> {
+    pub fn happening(&mut self) -> Result<Happening> {
         loop {
             if !self.lines.is_empty() {
                 let (stream, line) = self.lines.remove(0);
@@ -197,7 +207,10 @@ impl Process {
         }
         for pipe in &mut self.pipes {
             if !pipe.kept.is_empty() {
-                self.lines.push((pipe.stream, String::from_utf8_lossy(&std::mem::take(&mut pipe.kept)).into_owned()));
+                self.lines.push((
+                    pipe.stream,
+                    String::from_utf8_lossy(&std::mem::take(&mut pipe.kept)).into_owned(),
+                ));
             }
         }
         Ok(())
@@ -218,7 +231,8 @@ impl Process {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(e) => return Err(e).context("cannot wait for the process"),
         }
-        let mut ready = polled.iter().map(|fd| fd.revents().intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR));
+        let mut ready =
+            polled.iter().map(|fd| fd.revents().intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR));
         Ok(all.iter().map(|(_, wanted)| *wanted && ready.next() == Some(true)).collect())
     }
 }

@@ -44,7 +44,8 @@ pub fn commit(world: &mut World, context: &Context) -> Result<Changes, String> {
     if let Some(unit) = world.units.get_mut(&context.unit) {
         if let Some(state) = context.state.as_ref().filter(|_| context.state_written) {
             let names = state.keys().chain(unit.state.keys());
-            let mut changed: Vec<String> = names.filter(|k| state.get(*k) != unit.state.get(*k)).cloned().collect();
+            let mut changed: Vec<String> =
+                names.filter(|k| state.get(*k) != unit.state.get(*k)).cloned().collect();
             changed.sort();
             changed.dedup();
             changes.state = changed;
@@ -97,13 +98,20 @@ fn check(world: &World, context: &Context) -> Result<(), String> {
         let mut bag = bag.ok_or_else(|| "settings not found".to_owned())?;
         if !World::write_bag(&mut bag, &own.writes).is_empty() && bag.size() > world.limits.bag {
             // Wording not established; the sizes are.
-            return Err(format!("relation settings of {} bytes exceed the limit of {}", bag.size(), world.limits.bag));
+            return Err(format!(
+                "relation settings of {} bytes exceed the limit of {}",
+                bag.size(),
+                world.limits.bag
+            ));
         }
     }
     if let Some(state) = context.state.as_ref().filter(|_| context.state_written) {
         let size: usize = state.iter().map(|(key, value)| key.len() + value.len()).sum();
         if size > world.limits.state {
-            return Err(format!("persisting charm state: max allowed size ({}) exceeded", world.limits.state));
+            return Err(format!(
+                "persisting charm state: max allowed size ({}) exceeded",
+                world.limits.state
+            ));
         }
     }
     check_ports(world, context)

@@ -172,7 +172,9 @@ pub fn delete_matching(dir: &Path, pattern: &str) -> io::Result<Vec<String>> {
             let Ok(entries) = fs::read_dir(dir.join(&place)) else { continue };
             let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
             names.sort();
-            next.extend(names.iter().filter(|n| n.to_str().is_some_and(|n| matches(part, n))).map(|n| place.join(n)));
+            next.extend(
+                names.iter().filter(|n| n.to_str().is_some_and(|n| matches(part, n))).map(|n| place.join(n)),
+            );
         }
         places = next;
     }
@@ -194,7 +196,8 @@ fn matches(pattern: &str, name: &str) -> bool {
         None => name.is_empty(),
         Some('*') => {
             let rest = chars.as_str();
-            matches(rest, name) || name.char_indices().any(|(at, c)| matches(rest, &name[at + c.len_utf8()..]))
+            matches(rest, name)
+                || name.char_indices().any(|(at, c)| matches(rest, &name[at + c.len_utf8()..]))
         }
         Some('?') => name.chars().next().is_some_and(|c| matches(chars.as_str(), &name[c.len_utf8()..])),
         Some(wanted) => name.strip_prefix(wanted).is_some_and(|rest| matches(chars.as_str(), rest)),
@@ -207,9 +210,14 @@ mod tests {
 
     #[test]
     fn patterns_match_whole_names() {
-        for (pattern, name, expected) in
-            [("*", "a", true), ("*.json", "a.json", true), ("*.json", "a.json.x", false), ("a?c", "abc", true), ("a*b*c", "axxbyyc", true), ("a", "ab", false)]
-        {
+        for (pattern, name, expected) in [
+            ("*", "a", true),
+            ("*.json", "a.json", true),
+            ("*.json", "a.json.x", false),
+            ("a?c", "abc", true),
+            ("a*b*c", "axxbyyc", true),
+            ("a", "ab", false),
+        ] {
             assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
         }
     }

@@ -25,7 +25,8 @@ pub fn notice(world: &mut World, name: &str) {
     }
     let leads = world.is_leader(name);
     // After losing leadership an agent may, or may not, announce the leader settings.
-    let announce = world.units.get(name).is_some_and(|u| u.uniter.leader && !leads) && world.rng.below(2) == 0;
+    let announce =
+        world.units.get(name).is_some_and(|u| u.uniter.leader && !leads) && world.rng.below(2) == 0;
     let Some(unit) = world.units.get_mut(name) else { return };
     if unit.uniter.leader && !leads {
         unit.uniter.leader = false;
@@ -72,7 +73,7 @@ pub fn candidates(world: &World, name: &str) -> Vec<Op> {
     if agent.removed {
         return if world.subordinates_of(name).is_empty() { vec![Op::Finish] } else { Vec::new() };
     }
-    if agent.reboot_start && agent.started && !unit.in_error() {
+    if agent.reboot_start && agent.pending == Pending::None {
         return vec![Op::Hook(HookInfo::plain(HookKind::Start))];
     }
     if agent.pending == Pending::None && agent.installed && unit.life == Life::Alive {
@@ -87,7 +88,9 @@ pub fn candidates(world: &World, name: &str) -> Vec<Op> {
     match &agent.pending {
         Pending::Queued(hook) | Pending::Interrupted(hook) => vec![Op::Hook(hook.clone())],
         Pending::Failed { hook, retry_at, .. } => {
-            if needs_files(world, unit) && world.applications.get(&unit.application).is_some_and(|a| a.force_units) {
+            if needs_files(world, unit)
+                && world.applications.get(&unit.application).is_some_and(|a| a.force_units)
+            {
                 return vec![Op::Upgrade];
             }
             let due = world.retry_hooks && *retry_at <= world.clock;
@@ -167,7 +170,9 @@ fn relation_hooks(world: &World, unit: &Unit) -> Vec<Op> {
             .relations
             .iter()
             .filter(|(id, state)| {
-                world.relations.get(id).is_some_and(|r| r.is_peer() == peer) && state.created && !state.implicit
+                world.relations.get(id).is_some_and(|r| r.is_peer() == peer)
+                    && state.created
+                    && !state.implicit
             })
             .filter_map(|(id, state)| relation_hook(world, unit, *id, state))
             .map(Op::Hook)
@@ -194,7 +199,9 @@ fn relation_hook(world: &World, unit: &Unit, id: u32, state: &RelationState) -> 
         return Some(HookInfo { departing, ..hook(HookKind::RelationDeparted).unit(gone) });
     }
     if going {
-        return (!relation.is_peer() && !state.broken).then(|| hook(HookKind::RelationBroken));
+        // An agent that was restarted has forgotten which relations are peers, and breaks those too.
+        let breaks = !relation.is_peer() || !state.remote_known;
+        return (breaks && !state.broken).then(|| hook(HookKind::RelationBroken));
     }
     if let Some(other) = relation.other_end(&unit.application) {
         let now = relation.apps.get(&other.application).map_or(0, |bag| bag.version);

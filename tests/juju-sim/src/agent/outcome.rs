@@ -11,7 +11,11 @@ impl World {
         let unit = self.units.get(unit)?;
         let application = self.applications.get(&unit.application)?;
         let machine = self.machines.get(&unit.machine)?;
-        Some(ConfigSeen { config: application.config(), trust: application.trust, address: machine.address.clone() })
+        Some(ConfigSeen {
+            config: application.config(),
+            trust: application.trust,
+            address: machine.address.clone(),
+        })
     }
 
     /// Statuses that Juju writes before a hook.
@@ -74,7 +78,9 @@ impl World {
                     unit.set_workload("unknown", "", now);
                 }
             }
-            HookKind::UpgradeCharm => agent.pending = Pending::Queued(HookInfo::plain(HookKind::ConfigChanged)),
+            HookKind::UpgradeCharm => {
+                agent.pending = Pending::Queued(HookInfo::plain(HookKind::ConfigChanged))
+            }
             HookKind::LeaderElected => agent.leader_settings = settings,
             HookKind::LeaderSettingsChanged => agent.leader_settings = Some(hook.version),
             HookKind::Stop => {

@@ -53,12 +53,17 @@ fn run() -> Result<u8, String> {
 }
 
 /// The socket to ask at, and the context id to show there.
-#[expect(clippy::disallowed_methods, reason = "this program's own main: the environment is all that it is given")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this program's own main: the environment is all that it is given"
+)]
 fn door(zero: &Path) -> Result<(PathBuf, Vec<u8>), String> {
     if let Some(socket) = machine_socket(zero) {
         return Ok((socket, Vec::new()));
     }
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).ok_or(format!("{name} not set"));
+    let variable = |name: &str| {
+        std::env::var_os(name).filter(|value| !value.is_empty()).ok_or(format!("{name} not set"))
+    };
     let context: OsString = variable("JUJU_CONTEXT_ID")?;
     variable("JUJU_AGENT_SOCKET_NETWORK")?;
     Ok((PathBuf::from(variable("JUJU_AGENT_SOCKET_ADDRESS")?), context.into_vec()))

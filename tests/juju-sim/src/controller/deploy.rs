@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::Refused;
 use crate::world::{
-    Application, Charm, EndpointDef, Lease, Life, Machine, Pending, Role, StatusInfo, StatusRecord, Unit, Uniter, World,
+    Application, Charm, EndpointDef, Lease, Life, Machine, Pending, Role, StatusInfo, StatusRecord, Unit,
+    Uniter, World,
 };
 
 /// What `juju deploy` is told.
@@ -34,7 +35,8 @@ impl World {
         if charm.subordinate && units > 0 {
             return Err("cannot use --num-units with a subordinate application".to_owned());
         }
-        let unmet = charm.assumes.as_ref().map(|assumes| assumes.unmet(&self.juju.to_string())).unwrap_or_default();
+        let unmet =
+            charm.assumes.as_ref().map(|assumes| assumes.unmet(&self.juju.to_string())).unwrap_or_default();
         if !unmet.is_empty() {
             return Err(unmet.join("\n"));
         }
@@ -76,7 +78,9 @@ impl World {
         for index in 0..count as usize {
             let machine = match to.get(index) {
                 Some(id) if self.machines.contains_key(id) => id.clone(),
-                Some(id) => return Err(format!("cannot add unit to application \"{app}\": machine {id} not found")),
+                Some(id) => {
+                    return Err(format!("cannot add unit to application \"{app}\": machine {id} not found"));
+                }
                 None => self.add_machine(),
             };
             names.push(self.create_unit(app, &machine, None)?);
@@ -94,7 +98,12 @@ impl World {
     }
 
     /// A unit on a machine, beside a principal if it is a subordinate.
-    pub(crate) fn create_unit(&mut self, app: &str, machine: &str, principal: Option<&str>) -> Result<String, Refused> {
+    pub(crate) fn create_unit(
+        &mut self,
+        app: &str,
+        machine: &str,
+        principal: Option<&str>,
+    ) -> Result<String, Refused> {
         let now = self.clock;
         let interval = self.update_status_interval;
         let next_update_status = now.plus(self.jitter(interval));
@@ -164,8 +173,11 @@ impl World {
 
     /// `juju config`; a value of null resets the option.
     pub fn configure(&mut self, app: &str, config: &BTreeMap<String, Value>) -> Result<(), Refused> {
-        let given: BTreeMap<String, Value> =
-            config.iter().filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
+        let given: BTreeMap<String, Value> = config
+            .iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect();
         let application = self.application(app)?;
         let checked = check_config(&application.charm, &given)?;
         for name in config.keys() {
@@ -183,7 +195,10 @@ impl World {
     pub fn refresh(&mut self, app: &str, mut charm: Charm, force_units: bool) -> Result<(), Refused> {
         let old = &self.application(app)?.charm;
         if old.name != charm.name {
-            return Err(format!("cannot refresh \"{app}\": charm \"{}\" is not \"{}\"", charm.name, old.name));
+            return Err(format!(
+                "cannot refresh \"{app}\": charm \"{}\" is not \"{}\"",
+                charm.name, old.name
+            ));
         }
         if old.subordinate != charm.subordinate {
             return Err("cannot change an application's subordinacy".to_owned());
@@ -200,12 +215,17 @@ impl World {
         // Options that the new charm lacks, or has with another type, fall back to defaults.
         let settings = settings
             .into_iter()
-            .filter(|(name, value)| check_config(&charm, &BTreeMap::from([(name.clone(), value.clone())])).is_ok())
+            .filter(|(name, value)| {
+                check_config(&charm, &BTreeMap::from([(name.clone(), value.clone())])).is_ok()
+            })
             .collect();
         let new_peers: Vec<(String, EndpointDef)> = endpoints_of(&charm, Role::Peer)
             .into_iter()
             .filter(|(name, _)| {
-                !self.relations.values().any(|r| r.is_peer() && r.end_of(app).is_some_and(|end| end.name == *name))
+                !self
+                    .relations
+                    .values()
+                    .any(|r| r.is_peer() && r.end_of(app).is_some_and(|end| end.name == *name))
             })
             .collect();
         let application = self.applications.get_mut(app).ok_or_else(|| not_found(app))?;
@@ -215,7 +235,8 @@ impl World {
         for (endpoint, def) in new_peers {
             self.add_peer_relation(app, &endpoint, &def);
         }
-        let names: Vec<String> = self.units.values().filter(|u| u.application == app).map(|u| u.name.clone()).collect();
+        let names: Vec<String> =
+            self.units.values().filter(|u| u.application == app).map(|u| u.name.clone()).collect();
         for name in names {
             if self.units.get(&name).is_some_and(|u| u.scripted) {
                 self.enter_scopes(&name);
@@ -239,7 +260,10 @@ fn endpoints_of(charm: &Charm, role: Role) -> Vec<(String, EndpointDef)> {
 }
 
 /// Options as they are stored: texts are read as `juju config NAME=TEXT` reads them.
-pub fn check_config(charm: &Charm, given: &BTreeMap<String, Value>) -> Result<BTreeMap<String, Value>, Refused> {
+pub fn check_config(
+    charm: &Charm,
+    given: &BTreeMap<String, Value>,
+) -> Result<BTreeMap<String, Value>, Refused> {
     let mut out = BTreeMap::new();
     for (name, value) in given {
         let parsed = match value {

@@ -9,7 +9,9 @@ const PROMISE: u64 = 30_000;
 impl World {
     /// Whether the agent of a unit runs, and so renews a lease or can claim one.
     pub fn agent_runs(&self, unit: &str) -> bool {
-        self.units.get(unit).is_some_and(|u| u.uniter.up && self.machines.get(&u.machine).is_some_and(|m| m.up))
+        self.units
+            .get(unit)
+            .is_some_and(|u| u.uniter.up && self.machines.get(&u.machine).is_some_and(|m| m.up))
     }
 
     /// Leases whose holder is dead run out; living holders renew theirs.
@@ -33,7 +35,9 @@ impl World {
                 let candidates: Vec<String> = self
                     .units
                     .values()
-                    .filter(|u| u.application == app && u.life == Life::Alive && !u.scripted && u.uniter.installed)
+                    .filter(|u| {
+                        u.application == app && u.life == Life::Alive && !u.scripted && u.uniter.installed
+                    })
                     .map(|u| u.name.clone())
                     .filter(|name| self.agent_runs(name))
                     .collect();

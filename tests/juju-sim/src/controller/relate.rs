@@ -38,11 +38,20 @@ impl World {
         endpoints.sort_by_key(|end| end.role);
         let id = self.next_relation;
         self.next_relation += 1;
-        let names: Vec<String> = endpoints.iter().map(|end| format!("{}:{}", end.application, end.name)).collect();
+        let names: Vec<String> =
+            endpoints.iter().map(|end| format!("{}:{}", end.application, end.name)).collect();
         let apps = endpoints.iter().map(|end| (end.application.clone(), Bag::default())).collect();
         self.relations.insert(
             id,
-            Relation { id, key: names.join(" "), endpoints, container, life: Life::Alive, units: BTreeMap::new(), apps },
+            Relation {
+                id,
+                key: names.join(" "),
+                endpoints,
+                container,
+                life: Life::Alive,
+                units: BTreeMap::new(),
+                apps,
+            },
         );
         id
     }
@@ -57,28 +66,39 @@ impl World {
         for a in self.ends(&one)? {
             for b in self.ends(&two)? {
                 let roles = (a.0.role, b.0.role);
-                let fits = matches!(roles, (Role::Requires, Role::Provides) | (Role::Provides, Role::Requires));
+                let fits =
+                    matches!(roles, (Role::Requires, Role::Provides) | (Role::Provides, Role::Requires));
                 // `juju-info` is only inferred where the other side requires that interface.
                 if fits && a.0.interface == b.0.interface {
                     fitting.push((a.clone(), b));
                 }
             }
         }
-        let explicit = |(a, b): &((RelationEnd, EndpointDef), (RelationEnd, EndpointDef))| !a.0.implicit && !b.0.implicit;
+        let explicit = |(a, b): &((RelationEnd, EndpointDef), (RelationEnd, EndpointDef))| {
+            !a.0.implicit && !b.0.implicit
+        };
         if fitting.iter().any(explicit) {
             fitting.retain(explicit);
         }
         let ((a, a_def), (b, b_def)) = match fitting.len() {
             0 => return Err(format!("no relations found between \"{}\" and \"{}\"", show(&one), show(&two))),
             1 => fitting.swap_remove(0),
-            _ => return Err(format!("ambiguous relation: \"{} {}\" could refer to several", show(&one), show(&two))),
+            _ => {
+                return Err(format!(
+                    "ambiguous relation: \"{} {}\" could refer to several",
+                    show(&one),
+                    show(&two)
+                ));
+            }
         };
         self.check_new_relation(&a, &a_def, &b)?;
         self.check_new_relation(&b, &b_def, &a)?;
         let container = a_def.container || b_def.container;
         let subordinate = |w: &Self, app: &str| w.applications.get(app).is_some_and(|x| x.charm.subordinate);
         if container && !subordinate(self, &a.application) && !subordinate(self, &b.application) {
-            return Err("cannot add relation: container scoped relation needs a subordinate application".to_owned());
+            return Err(
+                "cannot add relation: container scoped relation needs a subordinate application".to_owned()
+            );
         }
         let apps = [a.application.clone(), b.application.clone()];
         let id = self.add_relation(vec![a, b], container);
@@ -94,7 +114,12 @@ impl World {
         Ok(id)
     }
 
-    fn check_new_relation(&self, end: &RelationEnd, def: &EndpointDef, other: &RelationEnd) -> Result<(), Refused> {
+    fn check_new_relation(
+        &self,
+        end: &RelationEnd,
+        def: &EndpointDef,
+        other: &RelationEnd,
+    ) -> Result<(), Refused> {
         if self.application(&end.application)?.life == Life::Dying {
             return Err(format!("application \"{}\" is not alive", end.application));
         }
@@ -126,7 +151,8 @@ impl World {
             container: false,
             limit: None,
         };
-        let declared = application.charm.endpoints.iter().map(|(name, def)| (name.clone(), def.clone(), false));
+        let declared =
+            application.charm.endpoints.iter().map(|(name, def)| (name.clone(), def.clone(), false));
         let all = declared.chain(std::iter::once(("juju-info".to_owned(), implicit, true)));
         let ends: Vec<(RelationEnd, EndpointDef)> = all
             .filter(|(name, def, _)| match &spec.endpoint {

@@ -50,7 +50,10 @@ impl World {
         let Some(unit) = self.units.remove(name) else { return };
         self.tend_leases();
         if let Some(principal) = &unit.principal
-            && self.units.get(principal).is_some_and(|p| p.life == Life::Dying && (p.scripted || p.uniter.removed))
+            && self
+                .units
+                .get(principal)
+                .is_some_and(|p| p.life == Life::Dying && (p.scripted || p.uniter.removed))
         {
             self.finish_unit(principal);
         }
@@ -65,8 +68,12 @@ impl World {
         if !dying || self.units.values().any(|u| u.application == app) {
             return;
         }
-        let peers: Vec<u32> =
-            self.relations.values().filter(|r| r.is_peer() && r.end_of(app).is_some()).map(|r| r.id).collect();
+        let peers: Vec<u32> = self
+            .relations
+            .values()
+            .filter(|r| r.is_peer() && r.end_of(app).is_some())
+            .map(|r| r.id)
+            .collect();
         for id in peers {
             self.relations.remove(&id);
         }
@@ -135,12 +142,17 @@ impl World {
         if let Some(application) = self.applications.get_mut(app) {
             application.life = Life::Dying;
         }
-        let units: Vec<String> = self.units.values().filter(|u| u.application == app).map(|u| u.name.clone()).collect();
+        let units: Vec<String> =
+            self.units.values().filter(|u| u.application == app).map(|u| u.name.clone()).collect();
         for unit in units {
             self.destroy_unit(&unit);
         }
-        let relations: Vec<u32> =
-            self.relations.values().filter(|r| !r.is_peer() && r.end_of(app).is_some()).map(|r| r.id).collect();
+        let relations: Vec<u32> = self
+            .relations
+            .values()
+            .filter(|r| !r.is_peer() && r.end_of(app).is_some())
+            .map(|r| r.id)
+            .collect();
         for id in relations {
             if self.relations.contains_key(&id) {
                 self.remove_relation(id, false)?;

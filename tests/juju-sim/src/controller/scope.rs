@@ -87,7 +87,9 @@ impl World {
     /// Keys that Juju itself keeps in a unit's databags.
     pub fn address_keys(&self, unit: &str) -> BTreeMap<String, String> {
         let mut keys = BTreeMap::new();
-        let Some(machine) = self.units.get(unit).and_then(|u| self.machines.get(&u.machine)) else { return keys };
+        let Some(machine) = self.units.get(unit).and_then(|u| self.machines.get(&u.machine)) else {
+            return keys;
+        };
         keys.insert("egress-subnets".to_owned(), machine.egress());
         keys.insert("ingress-address".to_owned(), machine.address.clone());
         if !self.juju.at_least(4, 0, 0) {
@@ -100,7 +102,9 @@ impl World {
     pub fn refresh_address_keys(&mut self, unit: &str) {
         let keys = self.address_keys(unit);
         for relation in self.relations.values_mut() {
-            let Some(state) = relation.units.get_mut(unit).filter(|state| state.scope == Scope::In) else { continue };
+            let Some(state) = relation.units.get_mut(unit).filter(|state| state.scope == Scope::In) else {
+                continue;
+            };
             let changed = keys.iter().any(|(key, value)| state.bag.values.get(key) != Some(value));
             if changed {
                 state.bag.version += 1;

@@ -285,9 +285,10 @@ impl Sim {
                 let of = self.world.units.get(&unit).context("no such unit")?;
                 status_fits(&of.agent, [&e.is, &e.message, &e.contains, &e.lacks])
             }
-            Expect::AppStatus(e) => {
-                status_fits(&self.world.app_status(&e.application), [&e.is, &e.message, &e.contains, &e.lacks])
-            }
+            Expect::AppStatus(e) => status_fits(
+                &self.world.app_status(&e.application),
+                [&e.is, &e.message, &e.contains, &e.lacks],
+            ),
             Expect::Databag(e) => self.judge_databag(e),
             Expect::HookFailed(e) => {
                 let unit = self.unit_named(&e.unit)?;
@@ -298,7 +299,9 @@ impl Sim {
                 Ok(())
             }
             Expect::NoHookErrors(wanted) => {
-                let failed = self.records(None, None).find(|(_, r)| matches!(r.outcome, Outcome::Failed(_)) && r.kind == "hook");
+                let failed = self
+                    .records(None, None)
+                    .find(|(_, r)| matches!(r.outcome, Outcome::Failed(_)) && r.kind == "hook");
                 match failed {
                     Some((_, record)) if *wanted => bail!("{} failed in {}", record.name, record.unit),
                     None if !*wanted => bail!("no hook failed"),
@@ -313,7 +316,9 @@ impl Sim {
                 let of = self.world.units.get(&unit).context("no such unit")?;
                 let all: Vec<String> =
                     of.history.iter().filter(|h| h.kind == "workload").map(|h| h.info.to_string()).collect();
-                in_order(&e.has, &all, |wanted, found| wanted == found || found.starts_with(&format!("{wanted}:")))
+                in_order(&e.has, &all, |wanted, found| {
+                    wanted == found || found.starts_with(&format!("{wanted}:"))
+                })
             }
             Expect::Leader(e) => {
                 let leader = self.world.leader_of(&e.application);
@@ -344,8 +349,12 @@ impl Sim {
             }
             Expect::Ports(e) => {
                 let unit = self.unit_named(&e.unit)?;
-                let ports: Vec<String> =
-                    self.world.units.get(&unit).map(|u| u.ports.iter().cloned().collect()).unwrap_or_default();
+                let ports: Vec<String> = self
+                    .world
+                    .units
+                    .get(&unit)
+                    .map(|u| u.ports.iter().cloned().collect())
+                    .unwrap_or_default();
                 ensure!(ports == e.are, "they are {}", ports.join(", "));
                 Ok(())
             }
@@ -360,7 +369,9 @@ impl Sim {
     ) -> impl Iterator<Item = (usize, &'a HookRecord)> + use<'a> {
         let from = since.and_then(|mark| self.marks.get(mark)).copied().unwrap_or(0);
         self.events.iter().enumerate().skip(from).filter_map(move |(at, event)| match event {
-            Event::Hook(record) if unit.as_ref().is_none_or(|unit| *unit == record.unit) => Some((at, record.as_ref())),
+            Event::Hook(record) if unit.as_ref().is_none_or(|unit| *unit == record.unit) => {
+                Some((at, record.as_ref()))
+            }
             Event::Hook(_) | Event::Step { .. } | Event::Note { .. } => None,
         })
     }
@@ -379,12 +390,14 @@ impl Sim {
         let values = &bag.with_context(|| format!("{owner} has no databag there"))?.values;
         map_fits(values, &e.has, &e.lacks)?;
         if e.empty {
-            let own: Vec<&str> = values.keys().map(String::as_str).filter(|key| !JUJU_KEYS.contains(key)).collect();
+            let own: Vec<&str> =
+                values.keys().map(String::as_str).filter(|key| !JUJU_KEYS.contains(key)).collect();
             ensure!(own.is_empty(), "it holds {}", own.join(", "));
         }
         for json in &e.json {
             let text = values.get(&json.key).with_context(|| format!("no key {}", json.key))?;
-            let value: Value = serde_json::from_str(text).with_context(|| format!("key {} is no JSON", json.key))?;
+            let value: Value =
+                serde_json::from_str(text).with_context(|| format!("key {} is no JSON", json.key))?;
             let there = value.pointer(&json.at);
             let shown = there.map_or("nothing".to_owned(), |v| crate::sim::shorten(&v.to_string(), 600));
             ensure!(there.is_none() == json.absent, "{} {}: there is {shown}", json.key, json.at);
@@ -407,7 +420,8 @@ impl Sim {
     fn judge_action(&self, e: &ActionExpect) -> Result<()> {
         let action = self.kept.get(&e.r#as).and_then(|id| self.world.actions.get(id));
         let action = action.with_context(|| format!("no action was kept as {}", e.r#as))?;
-        let shown = format!("status {}, message {:?}, results {}", action.status, action.message, action.results);
+        let shown =
+            format!("status {}, message {:?}, results {}", action.status, action.message, action.results);
         ensure!(e.status.as_ref().is_none_or(|status| *status == action.status), "{shown}");
         ensure!(e.message_contains.as_ref().is_none_or(|part| action.message.contains(part)), "{shown}");
         for (key, wanted) in &e.result {
@@ -428,7 +442,9 @@ impl Sim {
             .filter(|(_, record)| e.hook.as_ref().is_none_or(|hook| *hook == record.name))
             .flat_map(|(_, record)| &record.calls)
             .filter(|call| e.tool.as_ref().is_none_or(|tool| *tool == call.tool))
-            .filter(|call| e.argv_contains.as_ref().is_none_or(|part| call.args.iter().any(|arg| arg.contains(part))))
+            .filter(|call| {
+                e.argv_contains.as_ref().is_none_or(|part| call.args.iter().any(|arg| arg.contains(part)))
+            })
             .map(|call| crate::sim::shorten(&format!("{} {}", call.tool, call.args.join(" ")), 80))
             .collect();
         let count = calls.len();
@@ -468,7 +484,8 @@ impl Sim {
             .map(|(_, r)| (r.name.clone(), format!("{} {}", r.name, r.remote.as_deref().unwrap_or(""))))
             .collect();
         let shown: Vec<&str> = ran.iter().map(|(_, full)| full.trim_end()).collect();
-        let same = |wanted: &String, (name, full): &(String, String)| wanted == name || wanted == full.trim_end();
+        let same =
+            |wanted: &String, (name, full): &(String, String)| wanted == name || wanted == full.trim_end();
         if let Some(sequence) = &e.sequence {
             let fits = sequence.len() == ran.len() && sequence.iter().zip(&ran).all(|(w, r)| same(w, r));
             ensure!(fits, "there ran:\n  {}", shown.join("\n  "));
@@ -501,8 +518,11 @@ fn map_fits(map: &BTreeMap<String, String>, has: &BTreeMap<String, Value>, lacks
         let fits = match wanted {
             Value::Null => true,
             Value::String(text) => found == text,
-            Value::Bool(_) | Value::Number(_) => *found == wanted.to_string(),
-            Value::Array(_) | Value::Object(_) => serde_json::from_str::<Value>(found).is_ok_and(|v| v == *wanted),
+            Value::Bool(wanted) => *found == wanted.to_string(),
+            Value::Number(wanted) => *found == wanted.to_string(),
+            Value::Array(_) | Value::Object(_) => {
+                serde_json::from_str::<Value>(found).is_ok_and(|v| v == *wanted)
+            }
         };
         ensure!(fits, "{key} is {}", crate::sim::shorten(found, 600));
     }

@@ -12,10 +12,16 @@ impl Sim {
             let principal = self.unit_named(principal)?;
             let beside = self.world.subordinates_of(&principal);
             let found = beside.iter().find(|u| u.application == app);
-            return found.map(|u| u.name.clone()).with_context(|| format!("no unit of {app} beside {principal}"));
+            return found
+                .map(|u| u.name.clone())
+                .with_context(|| format!("no unit of {app} beside {principal}"));
         }
         if let Some(app) = name.strip_suffix("/leader") {
-            return self.world.leader_of(app).map(str::to_owned).with_context(|| format!("nobody leads {app}"));
+            return self
+                .world
+                .leader_of(app)
+                .map(str::to_owned)
+                .with_context(|| format!("nobody leads {app}"));
         }
         if !self.world.units.contains_key(name) {
             let known: Vec<&str> = self.world.units.keys().map(String::as_str).collect();

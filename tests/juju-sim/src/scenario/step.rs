@@ -6,7 +6,8 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::Value;
 
 use super::{
-    ActionStep, AddUnit, DatabagStep, DeployStep, ExecStep, OneOrMany, RefreshStep, SettleStep, ShowStep, Step,
+    ActionStep, AddUnit, DatabagStep, DeployStep, ExecStep, OneOrMany, RefreshStep, SettleStep, ShowStep,
+    Step,
 };
 use crate::agent::files::delete_matching;
 use crate::controller::Deploy;
@@ -82,7 +83,11 @@ impl Sim {
             Step::Settle(step) => self.settle_step(step),
             Step::Hook(step) => {
                 let unit = self.unit_named(&step.unit)?;
-                if self.next_hook(&unit)? { Ok(()) } else { bail!("{unit} has no hook to run{}", self.recent(6)) }
+                if self.next_hook(&unit)? {
+                    Ok(())
+                } else {
+                    bail!("{unit} has no hook to run{}", self.recent(6))
+                }
             }
             Step::Action(step) => self.action_step(step),
             Step::Exec(step) => self.exec_step(step),
@@ -174,7 +179,8 @@ impl Sim {
     fn scripted_units(&mut self, step: &AddUnit) -> Result<()> {
         let mut names = Vec::new();
         if step.beside.is_empty() {
-            names = self.world.add_units(&step.application, step.units, &step.to).map_err(anyhow::Error::msg)?;
+            names =
+                self.world.add_units(&step.application, step.units, &step.to).map_err(anyhow::Error::msg)?;
         }
         for principal in &step.beside {
             let principal = self.unit_named(principal)?;
@@ -232,7 +238,9 @@ impl Sim {
     fn exec_step(&mut self, step: &ExecStep) -> Result<()> {
         let unit = self.unit_named(&step.unit)?;
         match (self.exec(&unit, &step.args)?, step.fails) {
-            (Outcome::Done | Outcome::Missing, false) | (Outcome::Failed(_) | Outcome::Killed(_), true) => Ok(()),
+            (Outcome::Done | Outcome::Missing, false) | (Outcome::Failed(_) | Outcome::Killed(_), true) => {
+                Ok(())
+            }
             (outcome, _) => bail!("the command line ended as {outcome:?}{}", self.recent(2)),
         }
     }
@@ -263,7 +271,8 @@ impl Sim {
     /// The last lines of the timeline, for messages.
     pub(crate) fn recent(&self, lines: usize) -> String {
         let skip = self.events.len().saturating_sub(lines);
-        let text: String = self.events.iter().skip(skip).map(|e| crate::show::timeline(e, false, false)).collect();
+        let text: String =
+            self.events.iter().skip(skip).map(|e| crate::show::timeline(e, false, false)).collect();
         format!("\nwhat happened last:\n{text}")
     }
 }

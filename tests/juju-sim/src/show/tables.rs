@@ -41,7 +41,8 @@ pub fn status(world: &World) -> String {
             (false, true) => "subordinate",
             (false, false) => "regular",
         };
-        let ends: Vec<String> = relation.endpoints.iter().rev().map(|e| format!("{}:{}", e.application, e.name)).collect();
+        let ends: Vec<String> =
+            relation.endpoints.iter().rev().map(|e| format!("{}:{}", e.application, e.name)).collect();
         let interface = relation.endpoints.first().map_or(String::new(), |end| end.interface.clone());
         let message = if relation.life == Life::Dying { "departing" } else { "" };
         relations.push(vec![
@@ -82,7 +83,9 @@ fn row(cells: &[&str]) -> Vec<String> {
 
 fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max().unwrap_or(0)
+    };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut out = String::new();
     for cells in rows {
@@ -114,7 +117,11 @@ type Values = Vec<(String, String)>;
 fn unit_bags(relation: &Relation) -> Vec<(String, Values)> {
     let juju = ["egress-subnets", "ingress-address", "private-address"];
     let own = |values: &std::collections::BTreeMap<String, String>| {
-        values.iter().filter(|(k, _)| !juju.contains(&k.as_str())).map(|(k, v)| (k.clone(), v.clone())).collect()
+        values
+            .iter()
+            .filter(|(k, _)| !juju.contains(&k.as_str()))
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect()
     };
     relation.units.iter().map(|(unit, state)| (unit.clone(), own(&state.bag.values))).collect()
 }

@@ -109,7 +109,11 @@ fn bytes(size: usize) -> String {
 }
 
 fn trace_call(out: &mut String, call: &CallRecord, colour: bool) {
-    let shown = crate::tools::Call { tool: call.tool.clone(), args: call.args.clone(), ..crate::tools::Call::default() };
+    let shown = crate::tools::Call {
+        tool: call.tool.clone(),
+        args: call.args.clone(),
+        ..crate::tools::Call::default()
+    };
     let mut line = format!("{:25} $ {}", "", crate::sim::shorten(&crate::tools::shown(&shown), 160));
     if let Some(size) = call.stdin {
         let _ = write!(line, " < {}", bytes(size));
@@ -123,6 +127,10 @@ fn trace_call(out: &mut String, call: &CallRecord, colour: bool) {
     }
     let _ = writeln!(out, "{}", paint(colour, "2", &line));
     for text in call.stdout.lines().chain(call.stderr.lines()) {
-        let _ = writeln!(out, "{}", paint(colour, "2", &format!("{:25}   {}", "", crate::sim::shorten(text, 160))));
+        let _ = writeln!(
+            out,
+            "{}",
+            paint(colour, "2", &format!("{:25}   {}", "", crate::sim::shorten(text, 160)))
+        );
     }
 }

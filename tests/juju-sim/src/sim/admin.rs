@@ -154,7 +154,9 @@ impl Sim {
     /// `juju resolved`; without `retry` the failed hook counts as done.
     pub fn resolve(&mut self, unit: &str, retry: bool) -> Result<()> {
         let of = self.world.units.get(unit).with_context(|| format!("no unit {unit}"))?;
-        let Pending::Failed { hook, .. } = of.uniter.pending.clone() else { bail!("{unit} is not in an error state") };
+        let Pending::Failed { hook, .. } = of.uniter.pending.clone() else {
+            bail!("{unit} is not in an error state")
+        };
         if retry {
             self.say(format!("resolved {unit}"));
             self.run_hook(unit, hook)?;
@@ -299,13 +301,19 @@ impl Sim {
     }
 
     /// A scripted unit, or an application with one, changes its databag; committed at once. Empty values remove keys.
-    pub fn set_databag(&mut self, relation: u32, owner: &Owner, changes: &BTreeMap<String, String>) -> Result<()> {
+    pub fn set_databag(
+        &mut self,
+        relation: u32,
+        owner: &Owner,
+        changes: &BTreeMap<String, String>,
+    ) -> Result<()> {
         let scripted = match owner {
             Owner::Unit(unit) => self.world.units.get(unit).is_some_and(|u| u.scripted),
             Owner::App(app) => self.world.units.values().any(|u| u.application == *app && u.scripted),
         };
         ensure!(scripted, "{owner} is not scripted: only its charm writes its databags");
-        let of = self.world.relations.get_mut(&relation).with_context(|| format!("no relation {relation}"))?;
+        let of =
+            self.world.relations.get_mut(&relation).with_context(|| format!("no relation {relation}"))?;
         let key = of.key.clone();
         let bag = of.bag_mut(owner).with_context(|| format!("{owner} has no databag in {key}"))?;
         let changed = World::write_bag(bag, changes);

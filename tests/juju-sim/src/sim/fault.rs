@@ -114,7 +114,12 @@ impl Fault {
         if let Some(answer) = &self.tool_answer {
             parts.push(format!("{} exits {}", answer.tool, answer.exit));
         }
-        format!("in {} of {}: {}", self.hook.as_deref().unwrap_or("the next hook"), self.unit, parts.join(", "))
+        format!(
+            "in {} of {}: {}",
+            self.hook.as_deref().unwrap_or("the next hook"),
+            self.unit,
+            parts.join(", ")
+        )
     }
 }
 

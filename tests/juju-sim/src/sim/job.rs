@@ -6,17 +6,17 @@ use anyhow::{Context as _, Result, bail, ensure};
 use rustix::process::Signal;
 use serde_json::{Map, Value};
 
-use super::shorten;
 use super::fault::{Fault, KillBy};
+use super::shorten;
 use super::{BagRecord, CallRecord, Event, HookRecord, KeyChange, Outcome, Running, Sim, StatusChange};
 use crate::agent::commit::{Changes, commit};
 use crate::agent::context::{Context, Job, Reboot};
 use crate::agent::environment::environment;
 use crate::agent::files::{Script, delete_matching, look};
+use crate::charm::actions::Undeclared;
 use crate::machine;
 use crate::process::{Caller, Exit, Happening, Process, Spawn, Stream};
 use crate::tools::{self, Answer};
-use crate::charm::actions::Undeclared;
 use crate::world::{ActionRun, Charm, HookInfo, HookKind, Level, Pending, Time, World};
 
 /// Every hook takes a little simulated time.
@@ -49,9 +49,7 @@ impl Sim {
         self.move_clock(HOOK_MILLIS)?;
         let retry = self.world.units.get(unit).map_or(0, |u| match &u.uniter.pending {
             Pending::Failed { attempts, .. } => *attempts,
-            Pending::None
-            | Pending::Queued(_)
-            | Pending::Interrupted(_) => 0,
+            Pending::None | Pending::Queued(_) | Pending::Interrupted(_) => 0,
         });
         if skipped {
             // Leadership was lost before the hook began: Juju leaves it out.
@@ -93,7 +91,12 @@ impl Sim {
     }
 
     /// Runs an action now, between two hooks; gives its id.
-    pub fn run_action(&mut self, unit: &str, name: &str, params: std::collections::BTreeMap<String, Value>) -> Result<u32> {
+    pub fn run_action(
+        &mut self,
+        unit: &str,
+        name: &str,
+        params: std::collections::BTreeMap<String, Value>,
+    ) -> Result<u32> {
         let charm = self.deployed_charm(unit)?;
         let id = self.world.next_action;
         self.world.next_action += 1;
@@ -182,8 +185,13 @@ impl Sim {
             delete_matching(&paths.agent(&unit), &pattern)?;
         }
         let charm = paths.charm(&unit);
-        let mut run =
-            Run { end: End::Missing, calls: Vec::new(), stdout: String::new(), stderr: String::new(), fired: Vec::new() };
+        let mut run = Run {
+            end: End::Missing,
+            calls: Vec::new(),
+            stdout: String::new(),
+            stderr: String::new(),
+            fired: Vec::new(),
+        };
         let (program, args) = match &context.job {
             Job::Exec(args) => {
                 let place = charm.display().to_string();
@@ -213,7 +221,12 @@ impl Sim {
         if machine::any(&self.world, &machine) {
             sockets.push((paths.machine_socket(), true));
         }
-        self.running.push(Running { unit, machine: machine.clone(), name: job_name(&self.world, context), kill: None });
+        self.running.push(Running {
+            unit,
+            machine: machine.clone(),
+            name: job_name(&self.world, context),
+            kill: None,
+        });
         let served = self.write_clock(&machine).and_then(|()| {
             let mut process = Process::start(&Spawn { program, args, cwd: charm, env }, &sockets)?;
             self.serve(&mut process, context, faults, &mut run)
@@ -223,12 +236,18 @@ impl Sim {
         Ok(run)
     }
 
-    fn serve(&mut self, process: &mut Process, context: &mut Context, faults: &[Fault], run: &mut Run) -> Result<()> {
+    fn serve(
+        &mut self,
+        process: &mut Process,
+        context: &mut Context,
+        faults: &[Fault],
+        run: &mut Run,
+    ) -> Result<()> {
         let machine = self.running.last().map(|r| r.machine.clone()).unwrap_or_default();
         let module = job_name(&self.world, context);
         let mut killed = None;
         loop {
-            match process.next()? {
+            match process.happening()? {
                 Happening::Line(stream, line) => {
                     let line = self.without_scratch(&machine, &line);
                     let (level, all) = match stream {
@@ -260,7 +279,13 @@ impl Sim {
     }
 
     /// Answers one call, after whatever a fault makes happen before it.
-    fn answer(&mut self, mut caller: Caller, context: &mut Context, faults: &[Fault], run: &mut Run) -> Result<Option<End>> {
+    fn answer(
+        &mut self,
+        mut caller: Caller,
+        context: &mut Context,
+        faults: &[Fault],
+        run: &mut Run,
+    ) -> Result<Option<End>> {
         let number = run.calls.len() as u32 + 1;
         let record = |caller: &Caller, answer: Option<&Answer>| CallRecord {
             tool: caller.call.tool.clone(),
@@ -301,7 +326,13 @@ impl Sim {
         Ok(None)
     }
 
-    fn ask(&mut self, caller: &Caller, context: &mut Context, faults: &[Fault], run: &mut Run) -> Result<Answer> {
+    fn ask(
+        &mut self,
+        caller: &Caller,
+        context: &mut Context,
+        faults: &[Fault],
+        run: &mut Run,
+    ) -> Result<Answer> {
         if caller.machine {
             let machine = self.running.last().map(|r| r.machine.clone()).unwrap_or_default();
             return Ok(machine::call(&mut self.world, &machine, &caller.call));
@@ -312,7 +343,10 @@ impl Sim {
         }
         let instead = faults.iter().filter_map(|fault| fault.tool_answer.as_ref()).find(|answer| {
             answer.tool == caller.call.tool
-                && answer.argv_contains.as_ref().is_none_or(|arg| caller.call.args.iter().any(|a| a.contains(arg)))
+                && answer
+                    .argv_contains
+                    .as_ref()
+                    .is_none_or(|arg| caller.call.args.iter().any(|a| a.contains(arg)))
         });
         if let Some(instead) = instead {
             run.fired.push(format!("{} exited {} instead", instead.tool, instead.exit));
@@ -327,7 +361,13 @@ impl Sim {
     }
 
     /// What faults make happen before the n-th call.
-    fn faults_at(&mut self, number: u32, context: &Context, faults: &[Fault], run: &mut Run) -> Result<Option<KillBy>> {
+    fn faults_at(
+        &mut self,
+        number: u32,
+        context: &Context,
+        faults: &[Fault],
+        run: &mut Run,
+    ) -> Result<Option<KillBy>> {
         let mut killed = None;
         for fault in faults {
             let at = [&fault.advance_at_call, &fault.at_call].into_iter().flatten();
@@ -382,13 +422,18 @@ impl Sim {
             }
             End::Exit(Exit::Code(0)) => {
                 let refused = faults.iter().any(|fault| fault.fail_commit);
-                let applied = if refused { Err("refused by the scenario".to_owned()) } else { commit(&mut self.world, context) };
+                let applied = if refused {
+                    Err("refused by the scenario".to_owned())
+                } else {
+                    commit(&mut self.world, context)
+                };
                 match applied {
                     Ok(changes) => (Outcome::Done, changes),
                     Err(why) => {
                         let text = format!("cannot apply changes: {why}");
                         self.world.log(&context.unit, &name, Level::Error, &text);
-                        let why = if action { "committing requested changes failed".to_owned() } else { text };
+                        let why =
+                            if action { "committing requested changes failed".to_owned() } else { text };
                         (Outcome::Failed(why), none)
                     }
                 }
@@ -421,7 +466,9 @@ impl Sim {
             .collect();
         let app_history = self.world.applications.get(&context.app).map(|a| a.status_history.as_slice());
         let app_history = app_history.and_then(|all| all.get(before.app_history..)).unwrap_or_default();
-        statuses.extend(app_history.iter().map(|info| StatusChange { of: context.app.clone(), info: info.clone() }));
+        statuses.extend(
+            app_history.iter().map(|info| StatusChange { of: context.app.clone(), info: info.clone() }),
+        );
         let log = self.world.log.get(before.log..).unwrap_or_default();
         let log = log.iter().filter(|line| line.unit == context.unit).cloned().collect();
         let version = unit.and_then(|u| u.version.clone()).filter(|v| before.version.as_ref() != Some(v));
@@ -522,7 +569,11 @@ fn script(below: &str, name: &str, charm: &std::path::Path) -> PathBuf {
 /// Whether the action exists and its parameters fit; those that are missing get their defaults.
 fn action_fits(charm: &Charm, world: &World, action: &mut ActionRun) -> Result<(), String> {
     let name = &action.name;
-    let def = charm.actions.actions.get(name).ok_or_else(|| format!("cannot run \"{name}\" action: not defined"))?;
+    let def = charm
+        .actions
+        .actions
+        .get(name)
+        .ok_or_else(|| format!("cannot run \"{name}\" action: not defined"))?;
     let undeclared = if world.juju.at_least(4, 0, 0) { Undeclared::Rejected } else { Undeclared::Accepted };
     let given = action.params.clone().into_iter().collect();
     def.validate(&given, undeclared).map_err(|why| format!("cannot run \"{name}\" action: {why}"))?;

@@ -49,7 +49,10 @@ impl Options {
             tool: None,
             seed: 1,
             juju: "3.6.9".to_owned(),
-            model: Model { name: "harbor".to_owned(), uuid: "7d1f3c2a-9b4e-4c55-8a10-3f6e2b9d0c41".to_owned() },
+            model: Model {
+                name: "harbor".to_owned(),
+                uuid: "7d1f3c2a-9b4e-4c55-8a10-3f6e2b9d0c41".to_owned(),
+            },
             cold_cache: Vec::new(),
             host_programs: false,
         }
@@ -88,14 +91,18 @@ pub struct Sim {
 
 impl std::fmt::Debug for Sim {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sim").field("options", &self.options).field("clock", &self.world.clock).finish_non_exhaustive()
+        f.debug_struct("Sim")
+            .field("options", &self.options)
+            .field("clock", &self.world.clock)
+            .finish_non_exhaustive()
     }
 }
 
 impl Sim {
     /// An empty model in an empty scratch directory.
     pub fn new(options: Options) -> Result<Self> {
-        let juju = Version::parse(&options.juju).with_context(|| format!("no Juju version: {}", options.juju))?;
+        let juju =
+            Version::parse(&options.juju).with_context(|| format!("no Juju version: {}", options.juju))?;
         fs::create_dir_all(&options.scratch)?;
         let tool = match &options.tool {
             Some(tool) => tool.clone(),
@@ -231,6 +238,9 @@ fn find_tool() -> Result<PathBuf> {
     let here = std::env::current_exe().context("cannot tell where this program is")?;
     let beside = here.ancestors().skip(1).take(3).map(|dir| dir.join("juju-sim-tool"));
     beside.into_iter().find(|path| path.is_file()).with_context(|| {
-        format!("no juju-sim-tool beside {}: build the package juju-sim first (cargo build -p juju-sim)", here.display())
+        format!(
+            "no juju-sim-tool beside {}: build the package juju-sim first (cargo build -p juju-sim)",
+            here.display()
+        )
     })
 }

@@ -54,7 +54,10 @@ impl Sim {
                 often.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
                 let often: Vec<String> =
                     often.iter().take(5).map(|(what, count)| format!("{count} times {what}")).collect();
-                bail!("the model does not come to rest within {limit} hooks; most often ran: {}", often.join(", "));
+                bail!(
+                    "the model does not come to rest within {limit} hooks; most often ran: {}",
+                    often.join(", ")
+                );
             }
             self.world.tend_leases();
             let Some((unit, op)) = self.choose() else {
@@ -97,7 +100,9 @@ impl Sim {
                 }
                 continue;
             }
-            let Some(Pending::Failed { retry_at, .. }) = self.world.units.get(unit).map(|u| &u.uniter.pending) else {
+            let Some(Pending::Failed { retry_at, .. }) =
+                self.world.units.get(unit).map(|u| &u.uniter.pending)
+            else {
                 return Ok(false);
             };
             let wait = retry_at.0.saturating_sub(self.world.clock.0);
@@ -130,8 +135,10 @@ impl Sim {
         }
         let units = self.world.units.values().filter(|u| self.world.agent_runs(&u.name) && !u.scripted);
         let times = units.filter_map(|u| match &u.uniter.pending {
-            Pending::Failed { retry_at, .. } if failures.get(&u.name).copied().unwrap_or(0) <= most => Some(*retry_at),
-            _ => None,
+            Pending::Failed { retry_at, .. } if failures.get(&u.name).copied().unwrap_or(0) <= most => {
+                Some(*retry_at)
+            }
+            Pending::Failed { .. } | Pending::None | Pending::Queued(_) | Pending::Interrupted(_) => None,
         });
         times.min().map(|time| time.0.saturating_sub(self.world.clock.0).max(1))
     }

@@ -21,7 +21,9 @@ pub fn get(world: &mut World, context: &mut Context, call: &Call) -> Done {
     let params = action.map(|a| Value::Object(a.params.clone().into_iter().collect())).unwrap_or(Value::Null);
     let value = match parsed.args().first().filter(|key| !key.is_empty()) {
         None => params,
-        Some(key) => key.split('.').try_fold(&params, |value, part| value.get(part)).cloned().unwrap_or(Value::Null),
+        Some(key) => {
+            key.split('.').try_fold(&params, |value, part| value.get(part)).cloned().unwrap_or(Value::Null)
+        }
     };
     print(call, &parsed, Format::Smart, value)
 }

@@ -22,7 +22,9 @@ pub fn config_get(world: &mut World, context: &mut Context, call: &Call) -> Done
         Some(key) => config.get(key).cloned().unwrap_or(Value::Null),
         None if all => {
             let options = application.charm.config.options.keys();
-            Value::Object(options.map(|k| (k.clone(), config.get(k).cloned().unwrap_or(Value::Null))).collect())
+            Value::Object(
+                options.map(|k| (k.clone(), config.get(k).cloned().unwrap_or(Value::Null))).collect(),
+            )
         }
         None => Value::Object(config.clone().into_iter().collect()),
     };

@@ -16,7 +16,8 @@ pub fn is_leader(world: &mut World, context: &mut Context, call: &Call) -> Done 
 
 pub fn leader_get(world: &mut World, context: &mut Context, call: &Call) -> Done {
     let parsed = parse(Spec::new().output(), call, 1)?;
-    let settings = world.applications.get(&context.app).map(|a| a.leader_settings.values.clone()).unwrap_or_default();
+    let settings =
+        world.applications.get(&context.app).map(|a| a.leader_settings.values.clone()).unwrap_or_default();
     let value = match parsed.args().first().map(String::as_str) {
         None | Some("-" | "") => strings(settings),
         Some(key) => settings.get(key).map_or(Value::Null, |value| Value::from(value.as_str())),

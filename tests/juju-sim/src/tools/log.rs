@@ -18,7 +18,12 @@ pub fn juju_log(world: &mut World, context: &mut Context, call: &Call) -> Done {
         Some(name) => match Level::parse(name) {
             Some(level) => level,
             None => {
-                world.log(&unit, "juju-log", Level::Warning, &format!("Specified log level of \"{name}\" is not valid"));
+                world.log(
+                    &unit,
+                    "juju-log",
+                    Level::Warning,
+                    &format!("Specified log level of \"{name}\" is not valid"),
+                );
                 Level::Info
             }
         },

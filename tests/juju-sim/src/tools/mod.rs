@@ -115,9 +115,10 @@ fn table(name: &str) -> Option<Tool> {
         "opened-ports" => other::opened_ports,
         "juju-reboot" => other::reboot,
         "resource-get" => other::resource_get,
-        "credential-get" | "secret-add" | "secret-get" | "secret-grant" | "secret-ids" | "secret-info-get"
-        | "secret-remove" | "secret-revoke" | "secret-set" | "storage-add" | "storage-get" | "storage-list"
-        | "payload-register" | "payload-status-set" | "payload-unregister" | "add-metric" => other::not_simulated,
+        "credential-get" | "secret-add" | "secret-get" | "secret-grant" | "secret-ids"
+        | "secret-info-get" | "secret-remove" | "secret-revoke" | "secret-set" | "storage-add"
+        | "storage-get" | "storage-list" | "payload-register" | "payload-status-set"
+        | "payload-unregister" | "add-metric" => other::not_simulated,
         _ => return None,
     })
 }
@@ -125,18 +126,55 @@ fn table(name: &str) -> Option<Tool> {
 /// The tools that an agent of this version makes links for.
 pub fn names(juju: &Version) -> Vec<&'static str> {
     let mut names = vec![
-        "action-fail", "action-get", "action-log", "action-set", "application-version-set", "close-port",
-        "config-get", "credential-get", "goal-state", "is-leader", "juju-log", "juju-reboot", "network-get",
-        "open-port", "opened-ports", "relation-get", "relation-ids", "relation-list", "relation-set", "resource-get",
-        "secret-add", "secret-get", "secret-grant", "secret-ids", "secret-info-get", "secret-remove",
-        "secret-revoke", "secret-set", "state-delete", "state-get", "state-set", "status-get", "status-set",
-        "storage-add", "storage-get", "storage-list", "unit-get",
+        "action-fail",
+        "action-get",
+        "action-log",
+        "action-set",
+        "application-version-set",
+        "close-port",
+        "config-get",
+        "credential-get",
+        "goal-state",
+        "is-leader",
+        "juju-log",
+        "juju-reboot",
+        "network-get",
+        "open-port",
+        "opened-ports",
+        "relation-get",
+        "relation-ids",
+        "relation-list",
+        "relation-set",
+        "resource-get",
+        "secret-add",
+        "secret-get",
+        "secret-grant",
+        "secret-ids",
+        "secret-info-get",
+        "secret-remove",
+        "secret-revoke",
+        "secret-set",
+        "state-delete",
+        "state-get",
+        "state-set",
+        "status-get",
+        "status-set",
+        "storage-add",
+        "storage-get",
+        "storage-list",
+        "unit-get",
     ];
     if juju.at_least(3, 6, 2) {
         names.push("relation-model-get");
     }
     if !juju.at_least(4, 0, 0) {
-        names.extend(["leader-get", "leader-set", "payload-register", "payload-status-set", "payload-unregister"]);
+        names.extend([
+            "leader-get",
+            "leader-set",
+            "payload-register",
+            "payload-status-set",
+            "payload-unregister",
+        ]);
         names.push("add-metric");
     }
     names
@@ -148,16 +186,24 @@ pub fn call(world: &mut World, context: &mut Context, call: &Call) -> Answer {
     let known = names(&world.juju).contains(&call.tool.as_str());
     let Some(tool) = table(&call.tool).filter(|_| known) else {
         let text = format!("bad request: unknown command: {}", call.tool);
-        return Answer { code: 1, stderr: error(&text), problem: Some(format!("{line}: unknown tool")), ..Answer::default() };
+        return Answer {
+            code: 1,
+            stderr: error(&text),
+            problem: Some(format!("{line}: unknown tool")),
+            ..Answer::default()
+        };
     };
     match tool(world, context, call) {
         Ok(stdout) => Answer { stdout, ..Answer::default() },
         Err(Fail::Help) => {
             Answer { stdout: format!("Usage: {} [options]\n", call.tool).into_bytes(), ..Answer::default() }
         }
-        Err(Fail::Usage(text)) => {
-            Answer { code: 2, stderr: error(&text), problem: Some(format!("{line}: {text}")), ..Answer::default() }
-        }
+        Err(Fail::Usage(text)) => Answer {
+            code: 2,
+            stderr: error(&text),
+            problem: Some(format!("{line}: {text}")),
+            ..Answer::default()
+        },
         Err(Fail::Unknown(text)) => Answer { code: 2, stderr: error(&text), ..Answer::default() },
         Err(Fail::Error(text)) => Answer { code: 1, stderr: error(&text), ..Answer::default() },
         Err(Fail::Stdin) => Answer { wants_stdin: true, ..Answer::default() },
@@ -172,7 +218,8 @@ pub fn call(world: &mut World, context: &mut Context, call: &Call) -> Answer {
 pub fn shown(call: &Call) -> String {
     let mut line = call.tool.clone();
     for arg in &call.args {
-        let plain = !arg.is_empty() && arg.bytes().all(|b| b.is_ascii_graphic() && !b"'\"$`\\;&|<>(){}*?#".contains(&b));
+        let plain = !arg.is_empty()
+            && arg.bytes().all(|b| b.is_ascii_graphic() && !b"'\"$`\\;&|<>(){}*?#".contains(&b));
         line.push(' ');
         if plain {
             line.push_str(arg);

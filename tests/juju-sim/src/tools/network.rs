@@ -10,7 +10,8 @@ use crate::world::{Life, Machine, Role, World};
 
 fn machine<'a>(world: &'a World, context: &Context) -> Result<&'a Machine, Fail> {
     let unit = world.units.get(&context.unit);
-    unit.and_then(|u| world.machines.get(&u.machine)).ok_or_else(|| Fail::Error("machine not found".to_owned()))
+    unit.and_then(|u| world.machines.get(&u.machine))
+        .ok_or_else(|| Fail::Error("machine not found".to_owned()))
 }
 
 pub fn network_get(world: &mut World, context: &mut Context, call: &Call) -> Done {
@@ -24,9 +25,12 @@ pub fn network_get(world: &mut World, context: &mut Context, call: &Call) -> Don
         });
     }
     let parsed = with_relation(spec, context).parse(&call.args)?;
-    let Some(binding) = parsed.args().first() else { return Err(Fail::Usage("no arguments specified".to_owned())) };
+    let Some(binding) = parsed.args().first() else {
+        return Err(Fail::Usage("no arguments specified".to_owned()));
+    };
     parsed.at_most(1)?;
-    if let Some(id) = parsed.value("relation").and_then(|r| r.rsplit(':').next()).and_then(|n| n.parse::<u32>().ok())
+    if let Some(id) =
+        parsed.value("relation").and_then(|r| r.rsplit(':').next()).and_then(|n| n.parse::<u32>().ok())
         && !world.relations.contains_key(&id)
     {
         return Err(Fail::Error(format!("relation {id} not found")));
@@ -69,7 +73,8 @@ fn mac(address: &str) -> String {
 
 pub fn unit_get(world: &mut World, context: &mut Context, call: &Call) -> Done {
     let parsed = Spec::new().output().parse(&call.args)?;
-    let setting = parsed.args().first().cloned().ok_or_else(|| Fail::Usage("no setting specified".to_owned()))?;
+    let setting =
+        parsed.args().first().cloned().ok_or_else(|| Fail::Usage("no setting specified".to_owned()))?;
     if !["private-address", "public-address"].contains(&setting.as_str()) {
         return Err(Fail::Usage(format!("unknown setting \"{setting}\"")));
     }
@@ -86,7 +91,8 @@ pub fn goal_state(world: &mut World, context: &mut Context, call: &Call) -> Done
     let parsed = parse(Spec::new().checked(&["format"], check).value(&["o", "output"]), call, 0)?;
     let mut relations = Map::new();
     for relation in world.relations.values().filter(|r| !r.is_peer()) {
-        let (Some(own), Some(other)) = (relation.end_of(&context.app), relation.other_end(&context.app)) else {
+        let (Some(own), Some(other)) = (relation.end_of(&context.app), relation.other_end(&context.app))
+        else {
             continue;
         };
         if own.implicit || own.role == Role::Peer {

@@ -20,7 +20,9 @@ fn port(context: &mut Context, call: &Call, open: bool) -> Done {
     let text = parsed.args().first().ok_or_else(|| Fail::Usage("no port or range specified".to_owned()))?;
     parsed.at_most(1)?;
     let range = read_port(text).ok_or_else(|| {
-        Fail::Usage(format!("invalid port or range \"{text}\", expected <port>[/<protocol>] or <from>-<to>[/<protocol>]"))
+        Fail::Usage(format!(
+            "invalid port or range \"{text}\", expected <port>[/<protocol>] or <from>-<to>[/<protocol>]"
+        ))
     })?;
     context.ports.push((open, range));
     Ok(Vec::new())
@@ -42,7 +44,8 @@ fn read_port(text: &str) -> Option<String> {
 
 pub fn opened_ports(world: &mut World, context: &mut Context, call: &Call) -> Done {
     let parsed = parse(Spec::new().output().flag(&["endpoints"]), call, 0)?;
-    let ports: Vec<String> = world.units.get(&context.unit).map_or(Vec::new(), |u| u.ports.iter().cloned().collect());
+    let ports: Vec<String> =
+        world.units.get(&context.unit).map_or(Vec::new(), |u| u.ports.iter().cloned().collect());
     print(call, &parsed, Format::Smart, json!(ports))
 }
 

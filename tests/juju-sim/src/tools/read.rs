@@ -63,10 +63,17 @@ fn is_app(name: &str) -> bool {
 }
 
 fn gone(world: &World) -> Fail {
-    Fail::Error(if world.juju.at_least(4, 0, 0) { "relation not found" } else { "permission denied" }.to_owned())
+    Fail::Error(
+        if world.juju.at_least(4, 0, 0) { "relation not found" } else { "permission denied" }.to_owned(),
+    )
 }
 
-fn app_bag(world: &mut World, context: &mut Context, id: u32, app: &str) -> Result<BTreeMap<String, String>, Fail> {
+fn app_bag(
+    world: &mut World,
+    context: &mut Context,
+    id: u32,
+    app: &str,
+) -> Result<BTreeMap<String, String>, Fail> {
     let Some(relation) = world.relations.get(&id) else { return Err(gone(world)) };
     if relation.end_of(app).is_none() {
         return Err(Fail::Error("permission denied".to_owned()));
@@ -81,7 +88,12 @@ fn app_bag(world: &mut World, context: &mut Context, id: u32, app: &str) -> Resu
     once(world, context, id, Owner::App(app.to_owned()))
 }
 
-fn unit_bag(world: &mut World, context: &mut Context, id: u32, unit: &str) -> Result<BTreeMap<String, String>, Fail> {
+fn unit_bag(
+    world: &mut World,
+    context: &mut Context,
+    id: u32,
+    unit: &str,
+) -> Result<BTreeMap<String, String>, Fail> {
     if unit == context.unit {
         return own_unit(world, context, id).map(|own| own.view.clone()).map_err(Fail::Error);
     }
@@ -111,7 +123,12 @@ fn unit_bag(world: &mut World, context: &mut Context, id: u32, unit: &str) -> Re
 }
 
 /// A databag that is read once a hook.
-fn once(world: &World, context: &mut Context, id: u32, owner: Owner) -> Result<BTreeMap<String, String>, Fail> {
+fn once(
+    world: &World,
+    context: &mut Context,
+    id: u32,
+    owner: Owner,
+) -> Result<BTreeMap<String, String>, Fail> {
     let place = (id, owner.to_string());
     if let Some(bag) = context.once.get(&place) {
         return Ok(bag.clone());
@@ -144,7 +161,8 @@ fn own<'a>(
         std::collections::btree_map::Entry::Occupied(entry) => Ok(entry.into_mut()),
         std::collections::btree_map::Entry::Vacant(entry) => {
             let bag = world.relations.get(&id).and_then(|r| r.bag(owner));
-            let refused = if world.juju.at_least(4, 0, 0) { "relation not found" } else { "permission denied" };
+            let refused =
+                if world.juju.at_least(4, 0, 0) { "relation not found" } else { "permission denied" };
             let view = bag.map(|bag| bag.values.clone()).ok_or_else(|| refused.to_owned())?;
             Ok(entry.insert(OwnBag { view, writes: BTreeMap::new() }))
         }

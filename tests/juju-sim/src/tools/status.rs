@@ -76,7 +76,8 @@ pub fn status_get(world: &mut World, context: &mut Context, call: &Call) -> Done
 
 pub fn version_set(world: &mut World, context: &mut Context, call: &Call) -> Done {
     let parsed = Spec::new().parse(&call.args)?;
-    let version = parsed.args().first().cloned().ok_or_else(|| Fail::Usage("no version specified".to_owned()))?;
+    let version =
+        parsed.args().first().cloned().ok_or_else(|| Fail::Usage("no version specified".to_owned()))?;
     parsed.at_most(1)?;
     if let Some(unit) = world.units.get_mut(&context.unit) {
         unit.version = Some(version);

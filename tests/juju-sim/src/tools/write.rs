@@ -22,7 +22,8 @@ pub fn relation_set(world: &mut World, context: &mut Context, call: &Call) -> Do
         own_app(world, context, id)
             .map_err(|e| Fail::Error(format!("cannot read relation application settings: {e}")))?
     } else {
-        own_unit(world, context, id).map_err(|e| Fail::Error(format!("cannot read relation settings: {e}")))?
+        own_unit(world, context, id)
+            .map_err(|e| Fail::Error(format!("cannot read relation settings: {e}")))?
     };
     for (key, value) in settings {
         if value.is_empty() {

@@ -104,7 +104,8 @@ impl HookInfo {
     /// The same hook about a unit.
     #[must_use]
     pub fn unit(self, unit: &str) -> Self {
-        Self { remote_unit: Some(unit.to_owned()), ..self }
+        let app = super::World::app_of(unit).to_owned();
+        Self { remote_unit: Some(unit.to_owned()), remote_app: Some(app), ..self }
     }
 
     /// `peers-relation-changed`

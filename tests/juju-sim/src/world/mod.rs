@@ -173,7 +173,9 @@ impl World {
             .find(|r| {
                 r.endpoints.len() == ends.len()
                     && ends.iter().all(|end| {
-                        r.endpoints.iter().any(|e| *end == format!("{}:{}", e.application, e.name) || *end == e.application)
+                        r.endpoints
+                            .iter()
+                            .any(|e| *end == format!("{}:{}", e.application, e.name) || *end == e.application)
                     })
             })
             .map(|r| r.id)
