@@ -1,0 +1,46 @@
+# All there is to do with this tree; `make` alone prints it. Each target is a line or two, and
+# .ci/run calls the same ones. Needed: Rust, gcc, make, Python 3.
+
+ARCH ?= $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,amd64)
+TRIPLE := $(if $(filter arm64,$(ARCH)),aarch64,x86_64)-unknown-linux-gnu
+CHARM := target/charm/lockstep_$(ARCH).charm
+
+# One target directory, the one that packing/pack.py and the tests look into.
+export CARGO_TARGET_DIR := $(CURDIR)/target
+
+.PHONY: help build charm test lint demo mutants soak clean
+.DEFAULT_GOAL := help
+
+help: ## print this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+# Static, so that one executable runs on every base; the flag needs an explicit --target.
+build: ## the executable as it is packed, for ARCH (amd64, arm64; default: this machine's)
+	RUSTFLAGS='-C target-feature=+crt-static' cargo build --locked --release --package lockstep --target $(TRIPLE)
+
+charm: build ## pack it: target/charm/lockstep_ARCH.charm
+	python3 packing/pack.py --arch $(ARCH)
+
+test: charm ## all tests, on the packed charm
+	cargo build --package juju-sim
+	cargo test --workspace
+
+lint: ## formatting, clippy, rustdoc and Python, warnings are errors
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --document-private-items
+	python3 -W error -m py_compile packing/pack.py
+
+demo: charm ## the packed charm in a simulated Juju model
+	cargo build --package juju-sim
+	target/debug/juju-sim run tests/scenarios/demo.yaml --charm lockstep=$(CHARM)
+
+mutants: ## take rules out of the source one by one, and see that tests fail
+	tests/mutants/run
+
+soak: charm ## the long tests too, and more random cases
+	cargo build --package juju-sim
+	PROPTEST_CASES=4096 cargo test --workspace -- --include-ignored
+
+clean: ## remove all that was built
+	cargo clean
