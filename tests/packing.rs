@@ -28,7 +28,8 @@ use serde::Deserialize;
 use zip::{CompressionMethod, ZipArchive};
 
 /// name, section, interface, container scope, limit, optional
-const ENDPOINTS: [(&str, &str, &str, bool, Option<u32>, bool); 9] = [
+type Declared<'a> = (&'a str, &'a str, &'a str, bool, Option<u32>, bool);
+const ENDPOINTS: [Declared<'static>; 9] = [
     ("cohorts", "provides", "snap_cohort", false, None, true),
     ("control-plane", "requires", "juju-info", true, None, true),
     ("cos-agent", "requires", "cos_agent", true, None, true),
@@ -548,7 +549,7 @@ fn metadata_holds_what_juju_demands_and_nothing_that_it_refuses() {
 #[test]
 fn endpoints_are_those_of_the_design() {
     let metadata: Metadata = yaml("metadata.yaml");
-    let found: Vec<_> = endpoints(&metadata)
+    let found: Vec<Declared<'_>> = endpoints(&metadata)
         .iter()
         .map(|(name, section, endpoint)| {
             let container = endpoint.scope.as_deref() == Some("container");
