@@ -28,7 +28,7 @@ test: charm ## all tests, on the packed charm
 lint: ## formatting, clippy, rustdoc and Python, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --document-private-items
+	RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links' cargo doc --workspace --no-deps --document-private-items
 	python3 -W error -m py_compile packing/pack.py
 
 demo: charm ## the packed charm in a simulated Juju model
