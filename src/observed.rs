@@ -1,0 +1,1 @@
+//! Everything that `decide` may look at, as plain data.
