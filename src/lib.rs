@@ -7,4 +7,6 @@
 pub mod databag;
 pub mod decide;
 pub mod juju;
+pub mod log;
 pub mod observed;
+pub mod tools;

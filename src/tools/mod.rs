@@ -1,0 +1,12 @@
+//! The only place that starts a process: hook tools, and later `snap`, `kubectl` and `systemd-run`.
+//!
+//! Wrappers build an argument list, run it within a time limit and give typed values or a
+//! [`ToolError`]; they decide nothing. Matching on error texts happens here only.
+
+mod clock;
+pub mod hook_tools;
+mod runner;
+mod string_map;
+
+pub use clock::{Clock, Timestamp};
+pub use runner::{Call, Exit, Output, Runner, ToolError};

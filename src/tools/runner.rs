@@ -1,0 +1,372 @@
+//! Starts a program, feeds it, reads it, and ends it when its time is up.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the one place that starts a process"
+)]
+
+use super::Clock;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use std::ffi::OsString;
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::Duration;
+
+/// How long one wait lasts before the clock is looked at again.
+const STEP: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 20_000_000,
+};
+/// How much of an error text is kept, in bytes; the end of it says most.
+const STDERR_KEPT: usize = 4096;
+
+/// What to run.
+#[derive(Debug, Clone)]
+pub struct Call<'a> {
+    /// The program's name, found through `PATH`.
+    pub program: &'a str,
+    /// Its arguments, each one a whole value: no shell sees them.
+    pub args: Vec<String>,
+    /// What it reads; nothing means `/dev/null`.
+    pub input: Option<&'a [u8]>,
+    /// After this long it is killed.
+    pub limit: Duration,
+    /// More output than this many bytes is an error.
+    pub output_limit: usize,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// With that exit status.
+    Status(i32),
+    /// By that signal.
+    Signal(i32),
+}
+
+/// What a program said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// How it ended.
+    pub exit: Exit,
+    /// Its standard output.
+    pub stdout: Vec<u8>,
+    /// The end of its standard error.
+    pub stderr: String,
+}
+
+/// Why a tool gave no answer. `call` is its command line, shortened and without values.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ToolError {
+    /// There is no such program.
+    #[error("cannot find {program} in PATH")]
+    NotFound {
+        /// The program's name.
+        program: String,
+    },
+    /// The system did not start or serve it.
+    #[error("cannot run {call}: {why}")]
+    Io {
+        /// The command line.
+        call: String,
+        /// The system's reason.
+        why: String,
+    },
+    /// It took too long and was killed.
+    #[error("{call} did not answer within {} s", limit.as_secs())]
+    TimedOut {
+        /// The command line.
+        call: String,
+        /// The limit.
+        limit: Duration,
+    },
+    /// It ended with another status than 0.
+    #[error("{call} failed with {}: {stderr}", match exit {
+        Exit::Status(status) => format!("status {status}"),
+        Exit::Signal(signal) => format!("signal {signal}"),
+    })]
+    Failed {
+        /// The command line.
+        call: String,
+        /// How it ended.
+        exit: Exit,
+        /// The end of its error text, on one line.
+        stderr: String,
+    },
+    /// It answered, but not in the form that it should.
+    #[error("cannot understand the answer of {call}: {why}")]
+    NotUnderstood {
+        /// The command line.
+        call: String,
+        /// What is wrong with the answer.
+        why: String,
+    },
+}
+
+/// Runs programs found through one `PATH`.
+#[derive(Debug, Clone)]
+pub struct Runner {
+    clock: Clock,
+    path: OsString,
+    dir: PathBuf,
+}
+
+impl Runner {
+    /// A runner for that `PATH`; relative entries of it count from `dir`.
+    pub fn new(clock: Clock, path: impl Into<OsString>, dir: impl Into<PathBuf>) -> Self {
+        Self {
+            clock,
+            path: path.into(),
+            dir: dir.into(),
+        }
+    }
+
+    /// The clock that its limits count by.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Runs a program to its end, whatever its exit status.
+    pub fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
+        let program = which::which_in(call.program, Some(&self.path), &self.dir).map_err(|_| {
+            ToolError::NotFound {
+                program: call.program.to_owned(),
+            }
+        })?;
+        let io = |error: std::io::Error| ToolError::Io {
+            call: call.line(),
+            why: error.to_string(),
+        };
+        let mut child = Command::new(program)
+            .args(&call.args)
+            .stdin(if call.input.is_some() {
+                Stdio::piped()
+            } else {
+                Stdio::null()
+            })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(io)?;
+        let result = self.serve(&mut child, call);
+        if result.is_err() {
+            // It may have ended by itself meanwhile; either way it is waited for.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        result
+    }
+
+    /// As [`run`](Self::run), but another exit status than 0 is an error; gives the output as text.
+    pub fn text(&self, call: &Call<'_>) -> Result<String, ToolError> {
+        let output = self.run(call)?;
+        if output.exit != Exit::Status(0) {
+            let stderr = output.stderr.trim().replace('\n', "; ");
+            return Err(ToolError::Failed {
+                call: call.line(),
+                exit: output.exit,
+                stderr,
+            });
+        }
+        String::from_utf8(output.stdout).map_err(|error| ToolError::NotUnderstood {
+            call: call.line(),
+            why: format!("no UTF-8 at byte {}", error.utf8_error().valid_up_to()),
+        })
+    }
+
+    fn serve(&self, child: &mut Child, call: &Call<'_>) -> Result<Output, ToolError> {
+        let io = |error: std::io::Error| ToolError::Io {
+            call: call.line(),
+            why: error.to_string(),
+        };
+        let begin = self.clock.ticks();
+        let in_time = || self.clock.ticks().saturating_sub(begin) < call.limit;
+        let too_late = || ToolError::TimedOut {
+            call: call.line(),
+            limit: call.limit,
+        };
+        let mut feed = Feed::new(child.stdin.take(), call.input).map_err(io)?;
+        let mut stdout = Drain::new(child.stdout.take(), call.output_limit);
+        let mut stderr = Drain::new(child.stderr.take(), usize::MAX);
+        while stdout.is_open() || stderr.is_open() {
+            if !in_time() {
+                return Err(too_late());
+            }
+            wait_for(&feed, &stdout, &stderr).map_err(|error| io(error.into()))?;
+            feed.step().map_err(io)?;
+            stdout.step().map_err(io)?;
+            stderr.step().map_err(io)?;
+            if stdout.overflowed {
+                let why = format!("more than {} bytes of output", call.output_limit);
+                return Err(ToolError::NotUnderstood {
+                    call: call.line(),
+                    why,
+                });
+            }
+            stderr.keep_end(STDERR_KEPT);
+        }
+        drop(feed);
+        let mut pause = Duration::from_micros(50);
+        let status = loop {
+            if let Some(status) = child.try_wait().map_err(io)? {
+                break status;
+            }
+            if !in_time() {
+                return Err(too_late());
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(20));
+        };
+        let exit = status
+            .code()
+            .map_or_else(|| Exit::Signal(status.signal().unwrap_or(0)), Exit::Status);
+        let stderr = String::from_utf8_lossy(&stderr.kept).into_owned();
+        Ok(Output {
+            exit,
+            stdout: stdout.kept,
+            stderr,
+        })
+    }
+}
+
+impl Call<'_> {
+    /// The command line for messages: options by their names, so that no value gets into a log.
+    pub fn line(&self) -> String {
+        let mut line = self.program.to_owned();
+        for arg in &self.args {
+            let shown = arg.split_once('=').map_or(arg.as_str(), |(name, _)| name);
+            line.push(' ');
+            line.extend(shown.chars().take(60));
+            if arg.contains('=') {
+                line.push_str("=…");
+            }
+        }
+        line
+    }
+}
+
+/// Waits until one of the three pipes can move, or for one step.
+fn wait_for(
+    feed: &Feed<'_>,
+    stdout: &Drain<impl AsFd>,
+    stderr: &Drain<impl AsFd>,
+) -> rustix::io::Result<()> {
+    let mut waited: Vec<PollFd<'_>> = Vec::with_capacity(3);
+    waited.extend(
+        feed.fd()
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::OUT)),
+    );
+    for fd in [stdout.fd(), stderr.fd()].into_iter().flatten() {
+        waited.push(PollFd::from_borrowed_fd(fd, PollFlags::IN));
+    }
+    match poll(&mut waited, Some(&STEP)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// A child's standard input and what is still to be written to it.
+struct Feed<'a> {
+    pipe: Option<ChildStdin>,
+    rest: &'a [u8],
+}
+
+impl<'a> Feed<'a> {
+    fn new(pipe: Option<ChildStdin>, input: Option<&'a [u8]>) -> std::io::Result<Self> {
+        if let Some(pipe) = &pipe {
+            // A full pipe must not hold up the reading of what the child says.
+            fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?;
+        }
+        Ok(Self {
+            pipe,
+            rest: input.unwrap_or_default(),
+        })
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.pipe.as_ref().map(AsFd::as_fd)
+    }
+
+    fn step(&mut self) -> std::io::Result<()> {
+        let Some(pipe) = &mut self.pipe else {
+            return Ok(());
+        };
+        match pipe.write(self.rest) {
+            Ok(written) => self.rest = self.rest.get(written..).unwrap_or_default(),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            // The child did not want it all; its exit status tells whether that is a fault.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => self.rest = &[],
+            Err(error) => return Err(error),
+        }
+        if self.rest.is_empty() {
+            self.pipe = None;
+        }
+        Ok(())
+    }
+}
+
+/// One of a child's outputs and what came through it.
+struct Drain<P> {
+    pipe: Option<P>,
+    kept: Vec<u8>,
+    limit: usize,
+    overflowed: bool,
+}
+
+impl<P: AsFd> Drain<P> {
+    fn new(pipe: Option<P>, limit: usize) -> Self {
+        Self {
+            pipe,
+            kept: Vec::new(),
+            limit,
+            overflowed: false,
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.pipe.is_some()
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.pipe.as_ref().map(AsFd::as_fd)
+    }
+
+    fn keep_end(&mut self, length: usize) {
+        let surplus = self.kept.len().saturating_sub(length);
+        self.kept.drain(..surplus);
+    }
+}
+
+impl<P: AsFd + Read> Drain<P> {
+    /// Reads once if there is something to read.
+    fn step(&mut self) -> std::io::Result<()> {
+        let Some(pipe) = &mut self.pipe else {
+            return Ok(());
+        };
+        let mut ready = [PollFd::new(pipe, PollFlags::IN)];
+        let now = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        if poll(&mut ready, Some(&now))? == 0 {
+            return Ok(());
+        }
+        let mut chunk = [0; 65536];
+        match pipe.read(&mut chunk) {
+            Ok(0) => self.pipe = None,
+            Ok(length) => {
+                self.kept
+                    .extend_from_slice(chunk.get(..length).unwrap_or_default());
+                self.overflowed = self.kept.len() > self.limit;
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
