@@ -48,6 +48,16 @@ pub fn batches(lines: Vec<Line>) -> Vec<Line> {
     batches
 }
 
+/// The panic hook: one line, what and where. A panic inside a concern is that concern's status as
+/// well; the line says where to look.
+pub fn panicked(info: &std::panic::PanicHookInfo<'_>) {
+    use std::io::Write as _;
+    let place = info.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
+    let text = info.payload_as_str().unwrap_or("no reason given").replace('\n', "; ");
+    // Nothing is left to report to if standard error is closed.
+    let _ = writeln!(std::io::stderr(), "lockstep: fault in lockstep{place}, please report it: {text}");
+}
+
 struct Gather(Lines);
 
 impl<S: Subscriber> Layer<S> for Gather {
@@ -84,11 +94,7 @@ mod tests {
             line(Level::ERROR, "c"),
             line(Level::INFO, "d"),
         ];
-        let expected = vec![
-            line(Level::INFO, "a\nb"),
-            line(Level::ERROR, "c"),
-            line(Level::INFO, "d"),
-        ];
+        let expected = vec![line(Level::INFO, "a\nb"), line(Level::ERROR, "c"), line(Level::INFO, "d")];
         assert_eq!(batches(lines), expected);
     }
 }

@@ -33,39 +33,11 @@ const ENDPOINTS: [Declared<'static>; 9] = [
     ("cohorts", "provides", "snap_cohort", false, None, true),
     ("control-plane", "requires", "juju-info", true, None, true),
     ("cos-agent", "requires", "cos_agent", true, None, true),
-    (
-        "follow-cohorts",
-        "requires",
-        "snap_cohort",
-        false,
-        Some(1),
-        true,
-    ),
-    (
-        "grafana-dashboards-provider",
-        "provides",
-        "grafana_dashboard",
-        false,
-        None,
-        true,
-    ),
-    (
-        "logging-consumer",
-        "requires",
-        "loki_push_api",
-        false,
-        None,
-        true,
-    ),
+    ("follow-cohorts", "requires", "snap_cohort", false, Some(1), true),
+    ("grafana-dashboards-provider", "provides", "grafana_dashboard", false, None, true),
+    ("logging-consumer", "requires", "loki_push_api", false, None, true),
     ("peers", "peers", "lockstep_peers", false, None, false),
-    (
-        "send-remote-write",
-        "requires",
-        "prometheus_remote_write",
-        false,
-        None,
-        true,
-    ),
+    ("send-remote-write", "requires", "prometheus_remote_write", false, None, true),
     ("worker", "requires", "juju-info", true, None, true),
 ];
 
@@ -99,25 +71,13 @@ const OPTIONS: [(&str, &str, &str); 18] = [
 type Parameter = (&'static str, &'static str, Option<&'static str>, bool);
 const ACTIONS: [(&str, &[Parameter]); 8] = [
     ("override-checks", &[("checks", "string", None, true)]),
-    (
-        "pre-upgrade-check",
-        &[("channel", "string", Some(""), false)],
-    ),
-    (
-        "refresh-cohorts",
-        &[("force", "boolean", Some("false"), false)],
-    ),
+    ("pre-upgrade-check", &[("channel", "string", Some(""), false)]),
+    ("refresh-cohorts", &[("force", "boolean", Some("false"), false)]),
     ("resume-upgrade", &[]),
     ("retry-unit", &[("unit", "string", None, true)]),
     ("rollback", &[]),
     ("show-status", &[]),
-    (
-        "skip-unit",
-        &[
-            ("force", "boolean", Some("false"), false),
-            ("unit", "string", None, true),
-        ],
-    ),
+    ("skip-unit", &[("force", "boolean", Some("false"), false), ("unit", "string", None, true)]),
 ];
 
 /// The hooks that belong to no endpoint.
@@ -248,11 +208,7 @@ fn arch() -> &'static str {
 /// The file that all of this is about.
 fn charm() -> PathBuf {
     let path = root().join(format!("target/charm/lockstep_{}.charm", arch()));
-    assert!(
-        path.exists(),
-        "{} is not there: run `make charm`",
-        path.display()
-    );
+    assert!(path.exists(), "{} is not there: run `make charm`", path.display());
     path
 }
 
@@ -268,19 +224,14 @@ fn entries(path: &Path) -> BTreeMap<String, Entry> {
         let mut content = Vec::new();
         file.read_to_end(&mut content).unwrap();
         let entry = Entry {
-            mode: file
-                .unix_mode()
-                .unwrap_or_else(|| panic!("{name} has no mode")),
+            mode: file.unix_mode().unwrap_or_else(|| panic!("{name} has no mode")),
             // "version made by" follows the four bytes of the header's mark; its upper byte.
             system: raw[at + 5],
             stored: file.compression() == CompressionMethod::Stored,
             content,
         };
         order.push(name.clone());
-        assert!(
-            found.insert(name.clone(), entry).is_none(),
-            "{name} is there twice"
-        );
+        assert!(found.insert(name.clone(), entry).is_none(), "{name} is there twice");
     }
     assert!(order.is_sorted(), "the entries are not sorted: {order:?}");
     found
@@ -295,18 +246,11 @@ fn yaml<T: serde::de::DeserializeOwned>(name: &str) -> T {
 
 /// All endpoints with the section that each is in.
 fn endpoints(metadata: &Metadata) -> Vec<(&str, &str, &Endpoint)> {
-    let sections = [
-        ("provides", &metadata.provides),
-        ("requires", &metadata.requires),
-        ("peers", &metadata.peers),
-    ];
+    let sections =
+        [("provides", &metadata.provides), ("requires", &metadata.requires), ("peers", &metadata.peers)];
     let mut all: Vec<_> = sections
         .iter()
-        .flat_map(|(section, names)| {
-            names
-                .iter()
-                .map(|(name, endpoint)| (name.as_str(), *section, endpoint))
-        })
+        .flat_map(|(section, names)| names.iter().map(|(name, endpoint)| (name.as_str(), *section, endpoint)))
         .collect();
     all.sort_by_key(|(name, ..)| *name);
     all
@@ -325,11 +269,7 @@ fn pack_py(tree: &Path, arguments: &[&str], zone: &str) -> Output {
 }
 
 fn stdout(output: &Output) -> String {
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
@@ -346,9 +286,7 @@ fn is_charm_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.split('-').all(|part| {
             part.contains(|c: char| c.is_ascii_lowercase())
-                && part
-                    .chars()
-                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+                && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
         })
 }
 
@@ -405,23 +343,14 @@ fn every_hook_and_action_is_a_relative_link_to_the_one_executable() {
 #[test]
 fn files_of_the_tree_are_packed_byte_for_byte() {
     let packed = entries(&charm());
-    for name in [
-        "metadata.yaml",
-        "config.yaml",
-        "actions.yaml",
-        "README.md",
-        "LICENSE",
-    ] {
+    for name in ["metadata.yaml", "config.yaml", "actions.yaml", "README.md", "LICENSE"] {
         assert_eq!(
             packed[name].content,
             fs_err::read(root().join(name)).unwrap(),
             "{name}: run `make charm`"
         );
     }
-    assert_eq!(
-        packed["icon.svg"].content,
-        fs_err::read(root().join("charm/icon.svg")).unwrap()
-    );
+    assert_eq!(packed["icon.svg"].content, fs_err::read(root().join("charm/icon.svg")).unwrap());
 }
 
 #[test]
@@ -436,13 +365,9 @@ fn the_version_names_this_tree() {
     let line = text.strip_suffix('\n').expect("one line");
     // Juju shows the first 100 characters.
     assert!(line.len() <= 100 && !line.contains('\n'), "{line:?}");
-    let digest = line
-        .strip_prefix(concat!(env!("CARGO_PKG_VERSION"), "-"))
-        .expect("the crate's version first");
-    assert!(
-        digest.len() == 8 && digest.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f')),
-        "{line}"
-    );
+    let digest =
+        line.strip_prefix(concat!(env!("CARGO_PKG_VERSION"), "-")).expect("the crate's version first");
+    assert!(digest.len() == 8 && digest.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f')), "{line}");
 }
 
 #[test]
@@ -451,19 +376,10 @@ fn the_manifest_names_three_bases_and_22_04_is_the_default() {
     let bases: Vec<_> = manifest
         .bases
         .iter()
-        .map(|base| {
-            (
-                base.name.as_str(),
-                base.channel.as_str(),
-                base.architectures.join(" "),
-            )
-        })
+        .map(|base| (base.name.as_str(), base.channel.as_str(), base.architectures.join(" ")))
         .collect();
     let arch = arch().to_owned();
-    assert_eq!(
-        bases,
-        ["22.04", "24.04", "20.04"].map(|channel| ("ubuntu", channel, arch.clone()))
-    );
+    assert_eq!(bases, ["22.04", "24.04", "20.04"].map(|channel| ("ubuntu", channel, arch.clone())));
     // An unquoted channel is a number to YAML 1.1, which Juju refuses.
     let packed = entries(&charm());
     let text = std::str::from_utf8(&packed["manifest.yaml"].content).unwrap();
@@ -475,10 +391,7 @@ fn the_executable_is_static_and_for_this_architecture() {
     let packed = entries(&charm());
     let elf = &packed["lockstep"].content;
     let number = |at: usize, width: usize| {
-        elf[at..at + width]
-            .iter()
-            .rev()
-            .fold(0_usize, |sum, byte| sum << 8 | usize::from(*byte))
+        elf[at..at + width].iter().rev().fold(0_usize, |sum, byte| sum << 8 | usize::from(*byte))
     };
     // Of the ELF-64 header: mark, 64 bits, little end first; e_machine; e_phoff, e_phentsize, e_phnum.
     assert_eq!(elf[..6], *b"\x7fELF\x02\x01");
@@ -487,11 +400,7 @@ fn the_executable_is_static_and_for_this_architecture() {
     assert!(count > 0);
     for index in 0..count {
         // p_type 3 is PT_INTERP: the loader of a dynamic executable, bound to the builder's glibc.
-        assert_ne!(
-            number(offset + index * size, 4),
-            3,
-            "the executable needs a loader"
-        );
+        assert_ne!(number(offset + index * size, 4), 3, "the executable needs a loader");
     }
 }
 
@@ -508,41 +417,22 @@ fn metadata_holds_what_juju_demands_and_nothing_that_it_refuses() {
     );
     assert!(!metadata.description.trim().is_empty());
     assert!(!metadata.maintainers.is_empty());
-    for link in [
-        &metadata.docs,
-        &metadata.issues,
-        &metadata.source,
-        &metadata.website,
-    ] {
+    for link in [&metadata.docs, &metadata.issues, &metadata.source, &metadata.website] {
         assert!(link.starts_with("https://"), "{link}");
     }
     assert!(metadata.subordinate);
     assert_eq!(metadata.assumes, ["juju >= 3.1"]);
     // Without one Juju refuses a subordinate; a container-scoped `provides` does not count.
-    assert!(
-        metadata
-            .requires
-            .values()
-            .any(|endpoint| endpoint.scope.as_deref() == Some("container"))
-    );
+    assert!(metadata.requires.values().any(|endpoint| endpoint.scope.as_deref() == Some("container")));
     let all = endpoints(&metadata);
     let names: BTreeSet<_> = all.iter().map(|(name, ..)| name).collect();
     assert_eq!(names.len(), all.len(), "a name is in two sections");
     for (name, section, endpoint) in all {
         let reserved = |text: &str| text == "juju" || text.starts_with("juju-");
         assert!(!reserved(name), "{name}");
-        assert!(
-            !reserved(&endpoint.interface) || section == "requires",
-            "{name}"
-        );
+        assert!(!reserved(&endpoint.interface) || section == "requires", "{name}");
         assert!(!endpoint.description.trim().is_empty(), "{name}");
-        assert!(
-            matches!(
-                endpoint.scope.as_deref(),
-                None | Some("global" | "container")
-            ),
-            "{name}"
-        );
+        assert!(matches!(endpoint.scope.as_deref(), None | Some("global" | "container")), "{name}");
     }
 }
 
@@ -554,14 +444,7 @@ fn endpoints_are_those_of_the_design() {
         .map(|(name, section, endpoint)| {
             let container = endpoint.scope.as_deref() == Some("container");
             let interface = endpoint.interface.as_str();
-            (
-                *name,
-                *section,
-                interface,
-                container,
-                endpoint.limit,
-                endpoint.optional,
-            )
+            (*name, *section, interface, container, endpoint.limit, endpoint.optional)
         })
         .collect();
     assert_eq!(found, ENDPOINTS);
@@ -572,23 +455,13 @@ fn options_are_those_of_the_design_and_each_default_has_its_type() {
     let config: Config = yaml("config.yaml");
     let mut found = Vec::new();
     for (name, option) in &config.options {
-        let (kind, default) = option
-            .default
-            .as_ref()
-            .expect("each option has a default")
-            .shown();
-        assert_eq!(
-            kind, option.r#type,
-            "{name}: the default is of another type"
-        );
+        let (kind, default) = option.default.as_ref().expect("each option has a default").shown();
+        assert_eq!(kind, option.r#type, "{name}: the default is of another type");
         assert!(!option.description.trim().is_empty(), "{name}");
         assert!(!name.contains('_'), "{name}");
         found.push((name.as_str(), kind, default));
     }
-    assert_eq!(
-        found,
-        OPTIONS.map(|(name, kind, default)| (name, kind, default.to_owned()))
-    );
+    assert_eq!(found, OPTIONS.map(|(name, kind, default)| (name, kind, default.to_owned())));
 }
 
 #[test]
@@ -601,13 +474,7 @@ fn actions_are_those_of_the_design_and_take_no_other_parameters() {
         assert!(is_action_name(name) && !name.starts_with("juju"), "{name}");
         assert!(!action.additional_properties, "{name}");
         assert!(!action.description.trim().is_empty(), "{name}");
-        assert!(
-            action
-                .required
-                .iter()
-                .all(|one| action.params.contains_key(one)),
-            "{name}"
-        );
+        assert!(action.required.iter().all(|one| action.params.contains_key(one)), "{name}");
         let mut found = Vec::new();
         for (param, value) in &action.params {
             assert!(!value.description.trim().is_empty(), "{name} {param}");
@@ -616,18 +483,11 @@ fn actions_are_those_of_the_design_and_take_no_other_parameters() {
                 assert_eq!(*kind, value.r#type, "{name} {param}");
             }
             let required = action.required.contains(param);
-            found.push((
-                param.as_str(),
-                value.r#type.as_str(),
-                default.map(|(_, text)| text),
-                required,
-            ));
+            found.push((param.as_str(), value.r#type.as_str(), default.map(|(_, text)| text), required));
         }
         let expected: Vec<_> = expected
             .iter()
-            .map(|(param, kind, default, required)| {
-                (*param, *kind, default.map(str::to_owned), *required)
-            })
+            .map(|(param, kind, default, required)| (*param, *kind, default.map(str::to_owned), *required))
             .collect();
         assert_eq!(found, expected, "{name}");
     }
@@ -643,20 +503,15 @@ fn two_packings_of_one_tree_are_the_same_bytes() {
         for _ in 0..2 {
             let arguments = ["--arch", arch(), "--executable"].map(str::to_owned);
             let paths = [&executable, &output].map(|path| path.to_str().unwrap());
-            let arguments: Vec<&str> = arguments
-                .iter()
-                .map(String::as_str)
-                .chain([paths[0], "--output", paths[1]])
-                .collect();
+            let arguments: Vec<&str> =
+                arguments.iter().map(String::as_str).chain([paths[0], "--output", paths[1]]).collect();
             stdout(&pack_py(root(), &arguments, zone));
         }
         fs_err::read(output).unwrap()
     });
     assert!(packed[0] == packed[1]);
-    let left: BTreeSet<_> = fs_err::read_dir(folder.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
+    let left: BTreeSet<_> =
+        fs_err::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 3, "an unfinished file is left: {left:?}");
 }
 
@@ -666,23 +521,11 @@ fn the_form_for_charmcraft_has_one_dispatch_and_no_links() {
     let executable = executable(folder.path());
     let output = folder.path().join("dispatch.charm");
     let paths = [&executable, &output].map(|path| path.to_str().unwrap());
-    let arguments = [
-        "--form",
-        "dispatch",
-        "--arch",
-        arch(),
-        "--executable",
-        paths[0],
-        "--output",
-        paths[1],
-    ];
+    let arguments = ["--form", "dispatch", "--arch", arch(), "--executable", paths[0], "--output", paths[1]];
     stdout(&pack_py(root(), &arguments, "UTC"));
     let packed = entries(&output);
     assert_eq!(packed["dispatch"].mode, 0o100755);
-    assert_eq!(
-        packed["dispatch"].content,
-        entries(&charm())["lockstep"].content
-    );
+    assert_eq!(packed["dispatch"].content, entries(&charm())["lockstep"].content);
     for name in packed.keys() {
         assert!(!name.contains('/') && name != "lockstep", "{name}");
     }
@@ -718,17 +561,10 @@ fn the_charm_build_changes_with_any_source_and_with_nothing_else() {
         change(folder.path());
         stdout(&pack_py(folder.path(), &["version"], "UTC"))
     };
-    let write =
-        |name: &'static str| move |tree: &Path| fs_err::write(tree.join(name), "changed").unwrap();
+    let write = |name: &'static str| move |tree: &Path| fs_err::write(tree.join(name), "changed").unwrap();
     let plain = build(&|_| ());
     assert_eq!(build(&write("README.md")), plain);
-    for name in [
-        "src/main.rs",
-        "src/new.rs",
-        "charm/icon.svg",
-        "config.yaml",
-        "Cargo.lock",
-    ] {
+    for name in ["src/main.rs", "src/new.rs", "charm/icon.svg", "config.yaml", "Cargo.lock"] {
         assert_ne!(build(&write(name)), plain, "{name}");
     }
 }
@@ -742,20 +578,12 @@ fn the_packer_refuses_a_form_of_metadata_that_it_does_not_understand() {
             text.replacen(from, to, 1)
         });
         let executable = executable(folder.path());
-        let arguments = [
-            "--arch",
-            arch(),
-            "--executable",
-            executable.to_str().unwrap(),
-        ];
+        let arguments = ["--arch", arch(), "--executable", executable.to_str().unwrap()];
         let output = pack_py(folder.path(), &arguments, "UTC");
         assert_eq!(output.status.code(), Some(1), "{to:?} was taken");
         assert!(!folder.path().join("target/charm").exists());
         let message = String::from_utf8(output.stderr).unwrap();
-        assert!(
-            message.starts_with("pack.py: metadata.yaml") && message.lines().count() == 1,
-            "{message}"
-        );
+        assert!(message.starts_with("pack.py: metadata.yaml") && message.lines().count() == 1, "{message}");
     };
     refused("  worker:\n", "  worker: {interface: juju-info}\n");
     refused("  worker:\n", "  \"worker\":\n");
@@ -770,10 +598,7 @@ fn the_packer_refuses_a_form_of_metadata_that_it_does_not_understand() {
 #[test]
 fn unpacked_links_run_without_crashing_in_an_empty_environment() {
     let folder = tempfile::tempdir().unwrap();
-    ZipArchive::new(File::open(charm()).unwrap())
-        .unwrap()
-        .extract(folder.path())
-        .unwrap();
+    ZipArchive::new(File::open(charm()).unwrap()).unwrap().extract(folder.path()).unwrap();
     for name in ["hooks/update-status", "actions/show-status"] {
         let link = folder.path().join(name);
         assert!(link.is_symlink(), "{name}");

@@ -15,10 +15,7 @@ pub struct Fault {
 impl Fault {
     /// A fault at that path.
     pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self {
-            path: path.into(),
-            reason: reason.into(),
-        }
+        Self { path: path.into(), reason: reason.into() }
     }
 }
 

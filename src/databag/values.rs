@@ -28,12 +28,7 @@ impl Digest {
             hasher.update(part.as_bytes());
         }
         let bytes = hasher.finalize();
-        Self(
-            bytes
-                .iter()
-                .take(16)
-                .fold(0, |sum, byte| (sum << 8) | u128::from(*byte)),
-        )
+        Self(bytes.iter().take(16).fold(0, |sum, byte| (sum << 8) | u128::from(*byte)))
     }
 }
 
@@ -89,6 +84,16 @@ impl Values {
     /// The text of a digest, if it is kept here.
     pub fn get(&self, digest: &Digest) -> Option<&str> {
         self.0.get(digest).map(AsRef::as_ref)
+    }
+
+    /// Takes over a text that is shared already.
+    pub fn share(&mut self, digest: Digest, text: Arc<str>) {
+        self.0.insert(digest, text);
+    }
+
+    /// Whether that text is kept here.
+    pub fn has(&self, digest: &Digest) -> bool {
+        self.0.contains_key(digest)
     }
 
     /// All texts with their digests, in order of the digests.

@@ -1,3 +1,83 @@
-//! The pure core: [`Observed`](crate::observed) data in, a plan out. No I/O, no clock, no randomness.
+//! The pure core: [`Observed`] in, a [`Plan`] out. No I/O, no clock, no randomness; total.
+//!
+//! Each concern decides alone. What it wants is a set of keys for each own databag, its statuses,
+//! and nothing else; what differs from what is there is worked out once, here.
 
+mod concern;
+mod difference;
+mod leader;
 pub mod observability;
+pub mod options;
+mod setup;
+mod status;
+
+pub use concern::{CONCERNS, Outcome};
+pub use status::aggregate;
+
+use crate::databag::charm_state::Remembered;
+use crate::juju::{Event, PlainHook, Status};
+use crate::observed::Observed;
+use crate::plan::Plan;
+use std::collections::BTreeMap;
+
+/// Decides what one pass is going to do.
+pub fn decide(observed: &Observed) -> Plan {
+    let mut remember = observed.remembered.clone();
+    if leaves(observed) {
+        // What a leaving unit writes reaches nobody, and Juju sets its statuses.
+        return Plan { remember, ..Plan::default() };
+    }
+    let options = options::read(&observed.config, &observed.remembered.options);
+    remember.options.clone_from(&options.good);
+    let mut keys = leader::keys(observed);
+    let mut plan = Plan::default();
+    for concern in CONCERNS {
+        let outcome = concern.run(observed, &options);
+        for (bag, wanted) in outcome.keys {
+            keys.entry(bag).or_default().extend(wanted);
+        }
+        if let Some(digest) = outcome.observed {
+            remember.observability = Some(digest);
+        }
+        plan.memo = outcome.memo.or(plan.memo);
+        if let Some(statuses) = outcome.statuses {
+            remember.statuses.insert(concern.name.to_owned(), status::tidy(statuses));
+        }
+    }
+    remember.statuses.retain(|name, _| CONCERNS.iter().any(|concern| concern.name == name));
+    plan.log = status::news(&observed.remembered.statuses, &remember.statuses);
+    plan.writes = difference::writes(observed, &keys);
+    difference::remember(observed, &plan.writes, &mut remember);
+    show(observed, &mut remember, &mut plan);
+    plan.remember = remember;
+    plan
+}
+
+fn leaves(observed: &Observed) -> bool {
+    match &observed.event {
+        Some(event @ Event::Plain(_)) => event.is(PlainHook::Stop) || event.is(PlainHook::Remove),
+        Some(Event::Relation(_)) | None => false,
+    }
+}
+
+/// Sets statuses where they differ from what was last shown, or where that is not certain.
+fn show(observed: &Observed, remember: &mut Remembered, plan: &mut Plan) {
+    let status = aggregate(&remember.statuses);
+    let due = |shown: &Option<Status>| !observed.committed || shown.as_ref() != Some(&status);
+    if due(&remember.shown.unit) {
+        plan.unit_status = Some(status.clone());
+    }
+    // A new leader always sets it: the text of the leader before would stay for ever.
+    let shown = if observed.leader { remember.shown.app.take() } else { None };
+    if observed.leader && (due(&shown) || leader::is_new(observed)) {
+        plan.app_status = Some(status.clone());
+    }
+    remember.shown.app = observed.leader.then(|| status.clone());
+    remember.shown.unit = Some(status);
+}
+
+/// The scoped statuses by the names of their concerns.
+pub type Scoped = BTreeMap<String, Vec<Status>>;
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -36,15 +36,11 @@ impl Context {
         let get = |name: &str| variables.get(name).filter(|value| !value.is_empty());
         let need = |name: &str| get(name).ok_or_else(|| format!("{name} is not set"));
         let unit = need("JUJU_UNIT_NAME")?;
-        let principal = get("JUJU_PRINCIPAL_UNIT").map(|name| {
-            name.parse()
-                .map_err(|error| format!("JUJU_PRINCIPAL_UNIT: {error}"))
-        });
+        let principal = get("JUJU_PRINCIPAL_UNIT")
+            .map(|name| name.parse().map_err(|error| format!("JUJU_PRINCIPAL_UNIT: {error}")));
         let charm_dir = PathBuf::from(need("JUJU_CHARM_DIR").or_else(|_| need("CHARM_DIR"))?);
         Ok(Self {
-            unit: unit
-                .parse()
-                .map_err(|error| format!("JUJU_UNIT_NAME: {error}"))?,
+            unit: unit.parse().map_err(|error| format!("JUJU_UNIT_NAME: {error}"))?,
             principal_unit: principal.transpose()?,
             model: need("JUJU_MODEL_NAME")?.clone(),
             model_uuid: need("JUJU_MODEL_UUID")?.clone(),
@@ -62,19 +58,13 @@ impl Context {
 
     /// The directory of ours in the unit agent's own directory, beside the charm directory.
     pub fn own_dir(&self) -> PathBuf {
-        self.charm_dir
-            .parent()
-            .unwrap_or(&self.charm_dir)
-            .join("lockstep")
+        self.charm_dir.parent().unwrap_or(&self.charm_dir).join("lockstep")
     }
 }
 
 fn root_of(charm_dir: &Path) -> PathBuf {
     let text = charm_dir.to_string_lossy();
-    text.find("/var/lib/juju/agents/")
-        .and_then(|at| text.get(..at))
-        .unwrap_or_default()
-        .into()
+    text.find("/var/lib/juju/agents/").and_then(|at| text.get(..at)).unwrap_or_default().into()
 }
 
 /// The numbers of an agent's version. Unknown forms are an old version: nothing new is relied on.
@@ -93,20 +83,12 @@ impl JujuVersion {
     pub fn parse(text: &str) -> Self {
         let mut parts = text.split(['.', '-']).map_while(|part| part.parse().ok());
         let mut next = || parts.next().unwrap_or(0);
-        Self {
-            major: next(),
-            minor: next(),
-            patch: next(),
-        }
+        Self { major: next(), minor: next(), patch: next() }
     }
 
     /// That version.
     pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
-        Self {
-            major,
-            minor,
-            patch,
-        }
+        Self { major, minor, patch }
     }
 }
 
@@ -121,10 +103,7 @@ mod tests {
             ("JUJU_MODEL_NAME", "prod"),
             ("JUJU_MODEL_UUID", "7d1f3c2a-9b4e-4c55-8a10-3f6e2b9d0c41"),
             ("JUJU_VERSION", "3.6.9"),
-            (
-                "JUJU_CHARM_DIR",
-                "/var/lib/juju/agents/unit-lockstep-0/charm",
-            ),
+            ("JUJU_CHARM_DIR", "/var/lib/juju/agents/unit-lockstep-0/charm"),
         ]
         .iter()
         .chain(extra)
@@ -137,10 +116,7 @@ mod tests {
         let real = Context::from_variables(&variables(&[])).unwrap();
         assert_eq!(real.root, PathBuf::new());
         assert_eq!(real.principal_unit, None);
-        assert_eq!(
-            real.own_dir(),
-            Path::new("/var/lib/juju/agents/unit-lockstep-0/lockstep")
-        );
+        assert_eq!(real.own_dir(), Path::new("/var/lib/juju/agents/unit-lockstep-0/lockstep"));
         let dir = "/tmp/m/3/var/lib/juju/agents/unit-lockstep-0/charm";
         let simulated = Context::from_variables(&variables(&[("JUJU_CHARM_DIR", dir)])).unwrap();
         assert_eq!(simulated.root, Path::new("/tmp/m/3"));
@@ -150,15 +126,9 @@ mod tests {
     fn a_missing_or_wrong_variable_is_named() {
         let mut missing = variables(&[]);
         missing.remove("JUJU_MODEL_UUID");
-        assert_eq!(
-            Context::from_variables(&missing),
-            Err("JUJU_MODEL_UUID is not set".to_owned())
-        );
+        assert_eq!(Context::from_variables(&missing), Err("JUJU_MODEL_UUID is not set".to_owned()));
         let wrong = Context::from_variables(&variables(&[("JUJU_UNIT_NAME", "lockstep")]));
-        assert_eq!(
-            wrong,
-            Err("JUJU_UNIT_NAME: \"lockstep\" is not the name of a unit".to_owned())
-        );
+        assert_eq!(wrong, Err("JUJU_UNIT_NAME: \"lockstep\" is not the name of a unit".to_owned()));
     }
 
     #[test]
@@ -171,11 +141,7 @@ mod tests {
             ("", (0, 0, 0)),
         ];
         for (text, (major, minor, patch)) in table {
-            assert_eq!(
-                JujuVersion::parse(text),
-                JujuVersion::new(major, minor, patch),
-                "{text}"
-            );
+            assert_eq!(JujuVersion::parse(text), JujuVersion::new(major, minor, patch), "{text}");
         }
     }
 }

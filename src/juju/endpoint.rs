@@ -58,9 +58,7 @@ impl Endpoint {
 
     /// The endpoint of that name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|endpoint| endpoint.name() == name)
+        Self::ALL.into_iter().find(|endpoint| endpoint.name() == name)
     }
 }
 
@@ -86,14 +84,9 @@ impl FromStr for RelationId {
     fn from_str(text: &str) -> Result<Self, String> {
         text.split_once(':')
             .and_then(|(endpoint, number)| {
-                Some(Self {
-                    endpoint: Endpoint::from_name(endpoint)?,
-                    number: number.parse().ok()?,
-                })
+                Some(Self { endpoint: Endpoint::from_name(endpoint)?, number: number.parse().ok()? })
             })
-            .ok_or_else(|| {
-                format!("{text:?} is not the id of a relation at an endpoint of this charm")
-            })
+            .ok_or_else(|| format!("{text:?} is not the id of a relation at an endpoint of this charm"))
     }
 }
 
@@ -114,4 +107,14 @@ impl From<RelationId> for String {
     fn from(id: RelationId) -> Self {
         id.to_string()
     }
+}
+
+/// Whose databag in a relation: the unit's or its application's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// The unit databag.
+    Unit,
+    /// The application databag, written by the leader.
+    App,
 }

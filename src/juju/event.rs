@@ -81,13 +81,7 @@ pub enum RelationHook {
 
 impl RelationHook {
     /// Every relation hook.
-    pub const ALL: [Self; 5] = [
-        Self::Created,
-        Self::Joined,
-        Self::Changed,
-        Self::Departed,
-        Self::Broken,
-    ];
+    pub const ALL: [Self; 5] = [Self::Created, Self::Joined, Self::Changed, Self::Departed, Self::Broken];
 
     /// What follows `<endpoint>-relation-` in the hook's name.
     pub fn name(self) -> &'static str {
@@ -154,9 +148,7 @@ impl HookName {
         let (endpoint, hook) = name.rsplit_once("-relation-")?;
         Some(Self::Relation(
             Endpoint::from_name(endpoint)?,
-            RelationHook::ALL
-                .into_iter()
-                .find(|kind| kind.name() == hook)?,
+            RelationHook::ALL.into_iter().find(|kind| kind.name() == hook)?,
         ))
     }
 }

@@ -32,19 +32,14 @@ impl FromStr for AppName {
     fn from_str(text: &str) -> Result<Self, NameError> {
         let part_ok = |part: &str| {
             !part.is_empty()
-                && part
-                    .bytes()
-                    .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+                && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
                 && part.bytes().any(|b| b.is_ascii_lowercase())
         };
         // A remote application across models is called `remote-<32 hex>`, which has this form too.
         if text.starts_with(|c: char| c.is_ascii_lowercase()) && text.split('-').all(part_ok) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(NameError {
-                text: text.to_owned(),
-                what: "an application",
-            })
+            Err(NameError { text: text.to_owned(), what: "an application" })
         }
     }
 }
@@ -73,10 +68,7 @@ impl FromStr for UnitName {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let fault = || NameError {
-            text: text.to_owned(),
-            what: "a unit",
-        };
+        let fault = || NameError { text: text.to_owned(), what: "a unit" };
         let (application, number) = text.split_once('/').ok_or_else(fault)?;
         let canonical = number == "0" || (!number.starts_with('0') && !number.is_empty());
         if !canonical || !number.bytes().all(|b| b.is_ascii_digit()) {
@@ -148,34 +140,18 @@ mod tests {
         for good in ["k8s", "ledger-db", "a1-b2", "x"] {
             assert!(good.parse::<AppName>().is_ok(), "{good}");
         }
-        for bad in [
-            "", "K8s", "1a", "a-", "a--b", "a-1", "a_b", "a/0", "-a", "a b",
-        ] {
+        for bad in ["", "K8s", "1a", "a-", "a--b", "a-1", "a_b", "a/0", "-a", "a b"] {
             assert!(bad.parse::<AppName>().is_err(), "{bad}");
         }
     }
 
     #[test]
     fn unit_names_are_canonical_and_ordered_by_number() {
-        for bad in [
-            "k8s",
-            "k8s/",
-            "k8s/01",
-            "k8s/-1",
-            "k8s/1/2",
-            "/0",
-            "k8s/99999999999",
-        ] {
+        for bad in ["k8s", "k8s/", "k8s/01", "k8s/-1", "k8s/1/2", "/0", "k8s/99999999999"] {
             assert!(bad.parse::<UnitName>().is_err(), "{bad}");
         }
-        let mut units: Vec<UnitName> = ["k/10", "k/2", "a/3"]
-            .iter()
-            .map(|u| u.parse().unwrap())
-            .collect();
+        let mut units: Vec<UnitName> = ["k/10", "k/2", "a/3"].iter().map(|u| u.parse().unwrap()).collect();
         units.sort();
-        assert_eq!(
-            units.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            ["a/3", "k/2", "k/10"]
-        );
+        assert_eq!(units.iter().map(ToString::to_string).collect::<Vec<_>>(), ["a/3", "k/2", "k/10"]);
     }
 }

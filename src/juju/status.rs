@@ -40,9 +40,6 @@ pub struct Status {
 impl Status {
     /// A status at that level.
     pub fn new(level: Level, line: impl Into<String>) -> Self {
-        Self {
-            level,
-            line: line.into(),
-        }
+        Self { level, line: line.into() }
     }
 }

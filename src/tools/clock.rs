@@ -1,27 +1,10 @@
 //! The time: the machine's, or the one of a simulated machine.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the one place that reads the time"
-)]
+#![expect(clippy::disallowed_methods, reason = "the one place that reads the time")]
 
+use crate::juju::Timestamp;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
-
-/// Seconds since 1970 began, UTC.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    serde::Serialize,
-    serde::Deserialize,
-)]
-pub struct Timestamp(pub u64);
 
 /// Tells the time, and how much of it has passed.
 #[derive(Debug, Clone)]
@@ -35,10 +18,7 @@ impl Clock {
     /// The machine's clock where `root` is empty, else the one in the file `run/clock` below it.
     pub fn new(root: &Path) -> Self {
         let file = (!root.as_os_str().is_empty()).then(|| root.join("run/clock"));
-        Self {
-            file,
-            start: Instant::now(),
-        }
+        Self { file, start: Instant::now() }
     }
 
     /// The time now.

@@ -8,5 +8,5 @@ pub mod hook_tools;
 mod runner;
 mod string_map;
 
-pub use clock::{Clock, Timestamp};
+pub use clock::Clock;
 pub use runner::{Call, Exit, Output, Runner, ToolError};

@@ -1,9 +1,6 @@
 //! Starts a program, feeds it, reads it, and ends it when its time is up.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the one place that starts a process"
-)]
+#![expect(clippy::disallowed_methods, reason = "the one place that starts a process")]
 
 use super::Clock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -17,10 +14,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 /// How long one wait lasts before the clock is looked at again.
-const STEP: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 20_000_000,
-};
+const STEP: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// How much of an error text is kept, in bytes; the end of it says most.
 const STDERR_KEPT: usize = 4096;
 
@@ -118,11 +112,7 @@ pub struct Runner {
 impl Runner {
     /// A runner for that `PATH`; relative entries of it count from `dir`.
     pub fn new(clock: Clock, path: impl Into<OsString>, dir: impl Into<PathBuf>) -> Self {
-        Self {
-            clock,
-            path: path.into(),
-            dir: dir.into(),
-        }
+        Self { clock, path: path.into(), dir: dir.into() }
     }
 
     /// The clock that its limits count by.
@@ -132,22 +122,12 @@ impl Runner {
 
     /// Runs a program to its end, whatever its exit status.
     pub fn run(&self, call: &Call<'_>) -> Result<Output, ToolError> {
-        let program = which::which_in(call.program, Some(&self.path), &self.dir).map_err(|_| {
-            ToolError::NotFound {
-                program: call.program.to_owned(),
-            }
-        })?;
-        let io = |error: std::io::Error| ToolError::Io {
-            call: call.line(),
-            why: error.to_string(),
-        };
+        let program = which::which_in(call.program, Some(&self.path), &self.dir)
+            .map_err(|_| ToolError::NotFound { program: call.program.to_owned() })?;
+        let io = |error: std::io::Error| ToolError::Io { call: call.line(), why: error.to_string() };
         let mut child = Command::new(program)
             .args(&call.args)
-            .stdin(if call.input.is_some() {
-                Stdio::piped()
-            } else {
-                Stdio::null()
-            })
+            .stdin(if call.input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -166,11 +146,7 @@ impl Runner {
         let output = self.run(call)?;
         if output.exit != Exit::Status(0) {
             let stderr = output.stderr.trim().replace('\n', "; ");
-            return Err(ToolError::Failed {
-                call: call.line(),
-                exit: output.exit,
-                stderr,
-            });
+            return Err(ToolError::Failed { call: call.line(), exit: output.exit, stderr });
         }
         String::from_utf8(output.stdout).map_err(|error| ToolError::NotUnderstood {
             call: call.line(),
@@ -179,16 +155,10 @@ impl Runner {
     }
 
     fn serve(&self, child: &mut Child, call: &Call<'_>) -> Result<Output, ToolError> {
-        let io = |error: std::io::Error| ToolError::Io {
-            call: call.line(),
-            why: error.to_string(),
-        };
+        let io = |error: std::io::Error| ToolError::Io { call: call.line(), why: error.to_string() };
         let begin = self.clock.ticks();
         let in_time = || self.clock.ticks().saturating_sub(begin) < call.limit;
-        let too_late = || ToolError::TimedOut {
-            call: call.line(),
-            limit: call.limit,
-        };
+        let too_late = || ToolError::TimedOut { call: call.line(), limit: call.limit };
         let mut feed = Feed::new(child.stdin.take(), call.input).map_err(io)?;
         let mut stdout = Drain::new(child.stdout.take(), call.output_limit);
         let mut stderr = Drain::new(child.stderr.take(), usize::MAX);
@@ -202,10 +172,7 @@ impl Runner {
             stderr.step().map_err(io)?;
             if stdout.overflowed {
                 let why = format!("more than {} bytes of output", call.output_limit);
-                return Err(ToolError::NotUnderstood {
-                    call: call.line(),
-                    why,
-                });
+                return Err(ToolError::NotUnderstood { call: call.line(), why });
             }
             stderr.keep_end(STDERR_KEPT);
         }
@@ -221,15 +188,9 @@ impl Runner {
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));
         };
-        let exit = status
-            .code()
-            .map_or_else(|| Exit::Signal(status.signal().unwrap_or(0)), Exit::Status);
+        let exit = status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or(0)), Exit::Status);
         let stderr = String::from_utf8_lossy(&stderr.kept).into_owned();
-        Ok(Output {
-            exit,
-            stdout: stdout.kept,
-            stderr,
-        })
+        Ok(Output { exit, stdout: stdout.kept, stderr })
     }
 }
 
@@ -250,16 +211,9 @@ impl Call<'_> {
 }
 
 /// Waits until one of the three pipes can move, or for one step.
-fn wait_for(
-    feed: &Feed<'_>,
-    stdout: &Drain<impl AsFd>,
-    stderr: &Drain<impl AsFd>,
-) -> rustix::io::Result<()> {
+fn wait_for(feed: &Feed<'_>, stdout: &Drain<impl AsFd>, stderr: &Drain<impl AsFd>) -> rustix::io::Result<()> {
     let mut waited: Vec<PollFd<'_>> = Vec::with_capacity(3);
-    waited.extend(
-        feed.fd()
-            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::OUT)),
-    );
+    waited.extend(feed.fd().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::OUT)));
     for fd in [stdout.fd(), stderr.fd()].into_iter().flatten() {
         waited.push(PollFd::from_borrowed_fd(fd, PollFlags::IN));
     }
@@ -281,10 +235,7 @@ impl<'a> Feed<'a> {
             // A full pipe must not hold up the reading of what the child says.
             fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?;
         }
-        Ok(Self {
-            pipe,
-            rest: input.unwrap_or_default(),
-        })
+        Ok(Self { pipe, rest: input.unwrap_or_default() })
     }
 
     fn fd(&self) -> Option<BorrowedFd<'_>> {
@@ -297,8 +248,7 @@ impl<'a> Feed<'a> {
         };
         match pipe.write(self.rest) {
             Ok(written) => self.rest = self.rest.get(written..).unwrap_or_default(),
-            Err(error)
-                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
             // The child did not want it all; its exit status tells whether that is a fault.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => self.rest = &[],
             Err(error) => return Err(error),
@@ -320,12 +270,7 @@ struct Drain<P> {
 
 impl<P: AsFd> Drain<P> {
     fn new(pipe: Option<P>, limit: usize) -> Self {
-        Self {
-            pipe,
-            kept: Vec::new(),
-            limit,
-            overflowed: false,
-        }
+        Self { pipe, kept: Vec::new(), limit, overflowed: false }
     }
 
     fn is_open(&self) -> bool {
@@ -349,10 +294,7 @@ impl<P: AsFd + Read> Drain<P> {
             return Ok(());
         };
         let mut ready = [PollFd::new(pipe, PollFlags::IN)];
-        let now = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         if poll(&mut ready, Some(&now))? == 0 {
             return Ok(());
         }
@@ -360,13 +302,92 @@ impl<P: AsFd + Read> Drain<P> {
         match pipe.read(&mut chunk) {
             Ok(0) => self.pipe = None,
             Ok(length) => {
-                self.kept
-                    .extend_from_slice(chunk.get(..length).unwrap_or_default());
+                self.kept.extend_from_slice(chunk.get(..length).unwrap_or_default());
                 self.overflowed = self.kept.len() > self.limit;
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(args: &[&str], input: Option<&[u8]>) -> Result<Output, ToolError> {
+        let runner = Runner::new(Clock::new("".as_ref()), "/usr/bin:/bin", "/");
+        runner.run(&call(args, input))
+    }
+
+    fn call<'a>(args: &[&str], input: Option<&'a [u8]>) -> Call<'a> {
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        Call { program: "sh", args, input, limit: Duration::from_secs(60), output_limit: 8 << 20 }
+    }
+
+    #[test]
+    fn megabytes_pass_both_ways_at_once() {
+        let input = "0123456789abcde\n".repeat(200_000);
+        let output = run(&["-c", "cat; echo done >&2"], Some(input.as_bytes())).unwrap();
+        assert_eq!((output.exit, output.stdout.len()), (Exit::Status(0), input.len()));
+        assert_eq!(output.stderr, "done\n");
+    }
+
+    #[test]
+    fn a_child_that_does_not_want_its_input_is_no_fault() {
+        let input = vec![b'x'; 4 << 20];
+        let output = run(&["-c", "exec <&-; echo ok"], Some(&input)).unwrap();
+        assert_eq!((output.exit, output.stdout.as_slice()), (Exit::Status(0), b"ok\n".as_slice()));
+    }
+
+    #[test]
+    fn statuses_and_signals_are_told_apart() {
+        assert_eq!(run(&["-c", "exit 3"], None).unwrap().exit, Exit::Status(3));
+        assert_eq!(run(&["-c", "kill -9 $$"], None).unwrap().exit, Exit::Signal(9));
+    }
+
+    #[test]
+    fn a_failure_names_the_call_without_its_values() {
+        let runner = Runner::new(Clock::new("".as_ref()), "/usr/bin:/bin", "/");
+        let error = runner.text(&call(&["-c", "echo 'ERROR no' >&2; exit 1", "x", "--key=secret"], None));
+        let text = error.unwrap_err().to_string();
+        assert!(text.ends_with("x --key=… failed with status 1: ERROR no"), "{text}");
+    }
+
+    #[test]
+    fn only_the_end_of_a_long_error_text_is_kept() {
+        let script = "i=0; while [ $i -lt 20000 ]; do echo $i; i=$((i+1)); done >&2";
+        let output = run(&["-c", script], None).unwrap();
+        assert!(output.stderr.len() <= STDERR_KEPT && output.stderr.ends_with("19999\n"));
+    }
+
+    #[test]
+    fn a_missing_program_is_told_by_its_name() {
+        let runner = Runner::new(Clock::new("".as_ref()), "/nonexistent", "/");
+        let error = runner.run(&call(&[], None)).unwrap_err();
+        assert_eq!(error, ToolError::NotFound { program: "sh".to_owned() });
+    }
+
+    #[test]
+    fn too_much_output_is_refused() {
+        let runner = Runner::new(Clock::new("".as_ref()), "/usr/bin:/bin", "/");
+        let small = Call { output_limit: 10, ..call(&["-c", "echo 0123456789abcdef"], None) };
+        let error = runner.run(&small).unwrap_err();
+        assert!(matches!(error, ToolError::NotUnderstood { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_child_that_hangs_is_killed_when_its_time_is_up() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("run")).unwrap();
+        let file = root.path().join("run/clock");
+        std::fs::write(&file, "1000\n").unwrap();
+        let runner = Runner::new(Clock::new(root.path()), "/usr/bin:/bin", "/");
+        // The child itself lets the time pass, once before and once after it closes its outputs.
+        for script in ["echo 1060.5 > $0; exec sleep 1000", "echo 1121 > $0; exec sleep 1000 >&- 2>&-"] {
+            let error = runner.run(&call(&["-c", script, &file.to_string_lossy()], None)).unwrap_err();
+            assert!(matches!(error, ToolError::TimedOut { .. }), "{error}");
+        }
     }
 }

@@ -9,10 +9,7 @@ use std::fmt::Write as _;
 
 /// The map as one JSON object. `None` stands for deletion, which the tools spell as an empty value.
 pub fn render(changes: &BTreeMap<String, Option<String>>) -> String {
-    let size: usize = changes
-        .iter()
-        .map(|(k, v)| k.len() + v.as_ref().map_or(0, String::len) + 8)
-        .sum();
+    let size: usize = changes.iter().map(|(k, v)| k.len() + v.as_ref().map_or(0, String::len) + 8).sum();
     let mut text = String::with_capacity(size + size / 8 + 2);
     text.push('{');
     for (position, (key, value)) in changes.iter().enumerate() {
@@ -70,10 +67,7 @@ mod tests {
             ("plain", r#"{"k": "plain"}"#),
             ("say \"hi\" \\ there", r#"{"k": "say \"hi\" \\ there"}"#),
             ("a\nb\r\tc", r#"{"k": "a\nb\r\tc"}"#),
-            (
-                "\u{7f}\u{80}\u{85}\u{9f}",
-                r#"{"k": "\u007f\u0080\u0085\u009f"}"#,
-            ),
+            ("\u{7f}\u{80}\u{85}\u{9f}", r#"{"k": "\u007f\u0080\u0085\u009f"}"#),
             ("\u{fffe}\u{ffff}\u{feff}", r#"{"k": "\ufffe\uffff\ufeff"}"#),
             ("\u{2028}\u{2029}", r#"{"k": "\u2028\u2029"}"#),
             ("grüße 😀 a/b", r#"{"k": "grüße 😀 a/b"}"#),
@@ -89,10 +83,7 @@ mod tests {
 
     #[test]
     fn deletion_is_an_empty_value_and_keys_are_in_order() {
-        let changes = BTreeMap::from([
-            ("b".to_owned(), None),
-            ("a".to_owned(), Some("1".to_owned())),
-        ]);
+        let changes = BTreeMap::from([("b".to_owned(), None), ("a".to_owned(), Some("1".to_owned()))]);
         assert_eq!(render(&changes), "{\"a\": \"1\", \"b\": \"\"}\n");
         assert_eq!(render(&BTreeMap::new()), "{}\n");
     }
@@ -100,9 +91,6 @@ mod tests {
     #[test]
     fn three_mebibytes_keep_their_length() {
         let value = "x\"".repeat(3 << 19);
-        assert_eq!(
-            rendered(&value).len(),
-            3 * (3 << 19) + "{\"k\": \"\"}\n".len()
-        );
+        assert_eq!(rendered(&value).len(), 3 * (3 << 19) + "{\"k\": \"\"}\n".len());
     }
 }

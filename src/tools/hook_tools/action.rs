@@ -13,10 +13,7 @@ impl HookTools {
 
     /// Sets results of the running action; dots in a key nest.
     pub fn action_set(&self, results: &BTreeMap<String, String>) -> Result<(), ToolError> {
-        let pairs: Vec<String> = results
-            .iter()
-            .map(|(key, value)| format!("{key}={value}"))
-            .collect();
+        let pairs: Vec<String> = results.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let mut args = vec!["--"];
         args.extend(pairs.iter().map(String::as_str));
         self.run("action-set", &args).map(|_| ())

@@ -8,7 +8,7 @@ mod relation;
 mod state;
 mod status;
 
-pub use relation::{Scope, Written};
+pub use relation::Written;
 
 use super::{Call, Exit, Runner, ToolError};
 use serde::de::DeserializeOwned;
@@ -66,18 +66,11 @@ fn call<'a>(tool: &'a str, args: &[&str], input: Option<&'a [u8]>) -> Call<'a> {
 /// parentheses, so parts are looked for.
 fn failed_with(error: &ToolError, parts: &[&str]) -> bool {
     match error {
-        ToolError::Failed {
-            exit: Exit::Status(_),
-            stderr,
-            ..
-        } => {
+        ToolError::Failed { exit: Exit::Status(_), stderr, .. } => {
             let stderr = stderr.to_lowercase();
             parts.iter().any(|part| stderr.contains(part))
         }
-        ToolError::Failed {
-            exit: Exit::Signal(_),
-            ..
-        }
+        ToolError::Failed { exit: Exit::Signal(_), .. }
         | ToolError::NotFound { .. }
         | ToolError::Io { .. }
         | ToolError::TimedOut { .. }

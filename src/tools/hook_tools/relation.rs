@@ -1,20 +1,9 @@
 //! `relation-ids`, `relation-list`, `relation-get`, `relation-set`, `is-leader`.
 
 use super::{HookTools, failed_with};
-use crate::juju::{AppName, Endpoint, RelationId, UnitName};
+use crate::juju::{AppName, Endpoint, RelationId, Scope, UnitName};
 use crate::tools::{ToolError, string_map};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// Whose databag in a relation: the unit's or its application's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scope {
-    /// The unit databag.
-    Unit,
-    /// The application databag, written by the leader.
-    App,
-}
 
 /// What became of a `relation-set`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,10 +49,7 @@ impl HookTools {
         id: RelationId,
         unit: &UnitName,
     ) -> Result<Option<BTreeMap<String, String>>, ToolError> {
-        known(self.json(
-            "relation-get",
-            &["-r", &id.to_string(), "-", &unit.to_string()],
-        ))
+        known(self.json("relation-get", &["-r", &id.to_string(), "-", &unit.to_string()]))
     }
 
     /// An application's databag. Of the own application only the leader may read it, but on peers.
@@ -72,10 +58,7 @@ impl HookTools {
         id: RelationId,
         application: &AppName,
     ) -> Result<Option<BTreeMap<String, String>>, ToolError> {
-        known(self.json(
-            "relation-get",
-            &["-r", &id.to_string(), "--app", "-", application.as_str()],
-        ))
+        known(self.json("relation-get", &["-r", &id.to_string(), "--app", "-", application.as_str()]))
     }
 
     /// Changes keys of an own databag; `None` deletes a key. Whatever its size, a value travels on
@@ -93,10 +76,7 @@ impl HookTools {
         };
         match self.feed("relation-set", args, &string_map::render(changes)) {
             Ok(_) => Ok(Written::Buffered),
-            Err(error)
-                if scope == Scope::App
-                    && failed_with(&error, &["cannot write relation settings"]) =>
-            {
+            Err(error) if scope == Scope::App && failed_with(&error, &["cannot write relation settings"]) => {
                 Ok(Written::NotLeader)
             }
             Err(error) if failed_with(&error, &VANISHED) => Ok(Written::Vanished),

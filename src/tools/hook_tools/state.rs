@@ -14,12 +14,8 @@ impl HookTools {
 
     /// Stores values in the charm state. A value holds at most 65,536 bytes.
     pub fn state_set(&self, values: &BTreeMap<String, String>) -> Result<(), ToolError> {
-        let changes = values
-            .iter()
-            .map(|(key, value)| (key.clone(), Some(value.clone())))
-            .collect();
-        self.feed("state-set", &["--file", "-"], &string_map::render(&changes))
-            .map(|_| ())
+        let changes = values.iter().map(|(key, value)| (key.clone(), Some(value.clone()))).collect();
+        self.feed("state-set", &["--file", "-"], &string_map::render(&changes)).map(|_| ())
     }
 
     /// Removes a key of the charm state; one that is not there is fine.

@@ -1,8 +1,7 @@
 //! `status-set`, `application-version-set`, `juju-log`.
 
-use super::relation::Scope;
 use super::{HookTools, failed_with};
-use crate::juju::Status;
+use crate::juju::{Scope, Status};
 use crate::tools::ToolError;
 
 impl HookTools {
@@ -15,22 +14,18 @@ impl HookTools {
         };
         match self.run("status-set", args) {
             Ok(_) => Ok(true),
-            Err(error) if scope == Scope::App && failed_with(&error, &["not the leader"]) => {
-                Ok(false)
-            }
+            Err(error) if scope == Scope::App && failed_with(&error, &["not the leader"]) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
     /// Sets the workload version that `juju status` shows, at once.
     pub fn application_version_set(&self, version: &str) -> Result<(), ToolError> {
-        self.run("application-version-set", &["--", version])
-            .map(|_| ())
+        self.run("application-version-set", &["--", version]).map(|_| ())
     }
 
     /// Writes to Juju's log, at once. A text of several lines is one record.
     pub fn juju_log(&self, level: &str, text: &str) -> Result<(), ToolError> {
-        self.run("juju-log", &["--log-level", level, "--", text])
-            .map(|_| ())
+        self.run("juju-log", &["--log-level", level, "--", text]).map(|_| ())
     }
 }

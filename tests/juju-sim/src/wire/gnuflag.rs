@@ -30,9 +30,7 @@ pub struct Spec<'a> {
 
 impl fmt::Debug for Spec<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list()
-            .entries(self.options.iter().map(|option| &option.names))
-            .finish()
+        f.debug_list().entries(self.options.iter().map(|option| &option.names)).finish()
     }
 }
 
@@ -71,28 +69,20 @@ impl<'a> Spec<'a> {
         names: &[&'static str],
         check: impl Fn(&str) -> Result<(), String> + 'a,
     ) -> Self {
-        self.options.push(Opt {
-            names: names.to_vec(),
-            kind: Kind::Value(Box::new(check)),
-        });
+        self.options.push(Opt { names: names.to_vec(), kind: Kind::Value(Box::new(check)) });
         self
     }
 
     /// An option without a value.
     pub fn flag(mut self, names: &[&'static str]) -> Self {
-        self.options.push(Opt {
-            names: names.to_vec(),
-            kind: Kind::Flag,
-        });
+        self.options.push(Opt { names: names.to_vec(), kind: Kind::Flag });
         self
     }
 
     /// `--format` with the three common formats, and `-o/--output`: what every tool with output accepts.
     pub fn output(self) -> Self {
         let known = |value: &str| {
-            Format::from_name(value)
-                .map(|_| ())
-                .ok_or(format!("unknown format {}", quote(value)))
+            Format::from_name(value).map(|_| ()).ok_or(format!("unknown format {}", quote(value)))
         };
         self.checked(&["format"], known).value(&["o", "output"])
     }
@@ -104,9 +94,7 @@ impl<'a> Spec<'a> {
             let Some(first) = option.names.first() else {
                 continue;
             };
-            parsed
-                .names
-                .extend(option.names.iter().map(|name| (*name, *first)));
+            parsed.names.extend(option.names.iter().map(|name| (*name, *first)));
         }
         let mut rest = argv.iter().map(AsRef::as_ref).peekable();
         while let Some(arg) = rest.next() {
@@ -118,15 +106,10 @@ impl<'a> Spec<'a> {
                     None => (long, None),
                 };
                 if name.is_empty() {
-                    return Err(Stop::Usage(format!(
-                        "empty option in argument {}",
-                        quote(arg)
-                    )));
+                    return Err(Stop::Usage(format!("empty option in argument {}", quote(arg))));
                 }
                 self.set(&mut parsed, name, value, &mut rest)?;
-            } else if let Some(letters) =
-                arg.strip_prefix('-').filter(|letters| !letters.is_empty())
-            {
+            } else if let Some(letters) = arg.strip_prefix('-').filter(|letters| !letters.is_empty()) {
                 self.short(&mut parsed, letters, &mut rest)?;
             } else {
                 parsed.args.push(arg.to_owned());
@@ -170,23 +153,14 @@ impl<'a> Spec<'a> {
     ) -> Result<(), Stop> {
         let (first, option) = self.find(name)?;
         let refuse = |value: &str, why: String| {
-            Stop::Usage(format!(
-                "invalid value {} for option {}: {why}",
-                quote(value),
-                dashed(name)
-            ))
+            Stop::Usage(format!("invalid value {} for option {}: {why}", quote(value), dashed(name)))
         };
         let stored = match (&option.kind, value) {
             (Kind::Flag, None) => "true".to_owned(),
-            (Kind::Flag, Some(value)) => parse_bool(value)
-                .map_err(|why| refuse(value, why))?
-                .to_string(),
+            (Kind::Flag, Some(value)) => parse_bool(value).map_err(|why| refuse(value, why))?.to_string(),
             (Kind::Value(check), value) => {
                 let Some(value) = value.or_else(|| rest.next()) else {
-                    return Err(Stop::Usage(format!(
-                        "option needs an argument: {}",
-                        dashed(name)
-                    )));
+                    return Err(Stop::Usage(format!("option needs an argument: {}", dashed(name))));
                 };
                 check(value).map_err(|why| refuse(value, why))?;
                 value.to_owned()
@@ -197,17 +171,11 @@ impl<'a> Spec<'a> {
     }
 
     fn find(&self, name: &str) -> Result<(&'static str, &Opt<'a>), Stop> {
-        let found = self
-            .options
-            .iter()
-            .find(|option| option.names.contains(&name));
+        let found = self.options.iter().find(|option| option.names.contains(&name));
         match found.and_then(|option| Some((*option.names.first()?, option))) {
             Some(found) => Ok(found),
             None if name == "h" || name == "help" => Err(Stop::Help),
-            None => Err(Stop::Usage(format!(
-                "option provided but not defined: {}",
-                dashed(name)
-            ))),
+            None => Err(Stop::Usage(format!("option provided but not defined: {}", dashed(name)))),
         }
     }
 }
@@ -225,9 +193,7 @@ impl Parsed {
 
     /// The chosen `--format`, or this tool's default.
     pub fn format(&self, default: Format) -> Format {
-        self.value("format")
-            .and_then(Format::from_name)
-            .unwrap_or(default)
+        self.value("format").and_then(Format::from_name).unwrap_or(default)
     }
 
     /// The arguments that are not options.
@@ -238,31 +204,23 @@ impl Parsed {
     /// Refuse arguments from this position on.
     pub fn at_most(&self, count: usize) -> Result<(), Stop> {
         match self.args.get(count..) {
-            Some(surplus) if !surplus.is_empty() => Err(Stop::Usage(format!(
-                "unrecognized args: {}",
-                quote_list(surplus)
-            ))),
+            Some(surplus) if !surplus.is_empty() => {
+                Err(Stop::Usage(format!("unrecognized args: {}", quote_list(surplus))))
+            }
             Some(_) | None => Ok(()),
         }
     }
 }
 
 fn dashed(name: &str) -> String {
-    if name.len() > 1 {
-        format!("--{name}")
-    } else {
-        format!("-{name}")
-    }
+    if name.len() > 1 { format!("--{name}") } else { format!("-{name}") }
 }
 
 fn parse_bool(text: &str) -> Result<bool, String> {
     match text {
         "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(true),
         "0" | "f" | "F" | "FALSE" | "false" | "False" => Ok(false),
-        _ => Err(format!(
-            "strconv.ParseBool: parsing {}: invalid syntax",
-            quote(text)
-        )),
+        _ => Err(format!("strconv.ParseBool: parsing {}: invalid syntax", quote(text))),
     }
 }
 

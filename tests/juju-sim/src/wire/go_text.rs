@@ -149,10 +149,7 @@ mod tests {
             (1_234_567.0, "1234567", "1.234567e+06"),
             (0.0, "0", "0"),
         ] {
-            assert_eq!(
-                (json_float(number).as_str(), general_float(number).as_str()),
-                (json, general)
-            );
+            assert_eq!((json_float(number).as_str(), general_float(number).as_str()), (json, general));
         }
     }
 }

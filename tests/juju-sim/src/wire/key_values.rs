@@ -32,10 +32,7 @@ pub fn action_results<T: AsRef<str>>(args: &[T]) -> Result<Vec<(Vec<String>, Str
     let mut result = Vec::new();
     for arg in args.iter().map(AsRef::as_ref) {
         let Some((dotted, value)) = arg.split_once('=') else {
-            return Err(format!(
-                "argument {} must be of the form key...=value",
-                quote(arg)
-            ));
+            return Err(format!("argument {} must be of the form key...=value", quote(arg)));
         };
         if RESERVED_ACTION_KEYS.contains(&dotted) {
             return Err(format!("cannot set reserved action key {}", quote(dotted)));
@@ -98,23 +95,14 @@ mod tests {
         let rule = "must start and end with lowercase alphanumeric, and contain only lowercase alphanumeric, \
                     hyphens and periods";
         for (arg, expected) in [
-            (
-                "x",
-                r#"argument "x" must be of the form key...=value"#.to_owned(),
-            ),
+            ("x", r#"argument "x" must be of the form key...=value"#.to_owned()),
             ("X=1", format!(r#"key "X" {rule}"#)),
             ("a.b_c=1", format!(r#"key "b_c" {rule}"#)),
             ("a..b=1", format!(r#"key "" {rule}"#)),
             ("a-=1", format!(r#"key "a-" {rule}"#)),
             ("=1", format!(r#"key "" {rule}"#)),
-            (
-                "stdout=1",
-                r#"cannot set reserved action key "stdout""#.to_owned(),
-            ),
-            (
-                "stderr-encoding=1",
-                r#"cannot set reserved action key "stderr-encoding""#.to_owned(),
-            ),
+            ("stdout=1", r#"cannot set reserved action key "stdout""#.to_owned()),
+            ("stderr-encoding=1", r#"cannot set reserved action key "stderr-encoding""#.to_owned()),
         ] {
             assert_eq!(action_results(&[arg]).unwrap_err(), expected);
         }

@@ -66,13 +66,7 @@ impl Emitter {
         self.indention = true;
     }
 
-    pub(super) fn indicator(
-        &mut self,
-        text: &str,
-        needs_space: bool,
-        is_space: bool,
-        is_indention: bool,
-    ) {
+    pub(super) fn indicator(&mut self, text: &str, needs_space: bool, is_space: bool, is_indention: bool) {
         if needs_space && !self.whitespace {
             self.put(' ');
         }

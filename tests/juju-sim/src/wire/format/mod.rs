@@ -63,11 +63,7 @@ fn smart(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
-        Value::Array(items) => match items
-            .iter()
-            .map(Value::as_str)
-            .collect::<Option<Vec<&str>>>()
-        {
+        Value::Array(items) => match items.iter().map(Value::as_str).collect::<Option<Vec<&str>>>() {
             Some(lines) => lines.join("\n"),
             None => return yaml::document(value),
         },

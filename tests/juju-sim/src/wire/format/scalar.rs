@@ -51,10 +51,8 @@ struct Traits {
 
 impl Traits {
     fn of(text: &str) -> Self {
-        let mut traits = Self {
-            indicators: text.starts_with("---") || text.starts_with("..."),
-            ..Self::default()
-        };
+        let mut traits =
+            Self { indicators: text.starts_with("---") || text.starts_with("..."), ..Self::default() };
         let chars: Vec<char> = text.chars().collect();
         let mut previous = None;
         for (at, c) in chars.iter().copied().enumerate() {
@@ -62,8 +60,9 @@ impl Traits {
             let before_blank = next.is_none_or(|next| next == ' ' || next == '\t');
             let after_blank = previous.is_none_or(|c| matches!(c, ' ' | '\t') || is_break(c));
             traits.indicators |= match c {
-                ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%'
-                | '@' | '`' => at == 0,
+                ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`' => {
+                    at == 0
+                }
                 '#' => after_blank,
                 ':' => before_blank,
                 '?' | '-' => at == 0 && before_blank,

@@ -14,12 +14,7 @@ fn each_shape_has_its_form_in_each_format() {
         (json!(null), "null\n", "", ""),
         (json!(""), "\"\"\n", "", "\"\"\n"),
         (json!([]), "[]\n", "", "[]\n"),
-        (
-            json!(["a/0", "a/1"]),
-            "[\"a/0\",\"a/1\"]\n",
-            "a/0\na/1\n",
-            "- a/0\n- a/1\n",
-        ),
+        (json!(["a/0", "a/1"]), "[\"a/0\",\"a/1\"]\n", "a/0\na/1\n", "- a/0\n- a/1\n"),
         (json!({}), "{}\n", "{}\n", "{}\n"),
         (json!(true), "true\n", "True\n", "true\n"),
         (json!(false), "false\n", "False\n", "false\n"),
@@ -41,8 +36,7 @@ fn each_shape_has_its_form_in_each_format() {
 
 #[test]
 fn json_escapes_html_and_control_characters() {
-    let value =
-        json!({"b<": "a&b>\u{2028}\u{2029}\u{1}\u{7f}\u{8}\u{c}\n\"\\é🙂", "a": [1, -2, 1e21]});
+    let value = json!({"b<": "a&b>\u{2028}\u{2029}\u{1}\u{7f}\u{8}\u{c}\n\"\\é🙂", "a": [1, -2, 1e21]});
     assert_eq!(
         render(&value.into(), Format::Json),
         "{\"a\":[1,-2,1e+21],\"b\\u003c\":\"a\\u0026b\\u003e\\u2028\\u2029\\u0001\u{7f}\\b\\f\\n\\\"\\\\é🙂\"}\n"

@@ -33,12 +33,8 @@ enum Place {
 fn node(emitter: &mut Emitter, value: &Value, place: Place) {
     match value {
         Value::Null => emitter.scalar("null", Style::Plain, place == Place::SimpleKey),
-        Value::Bool(flag) => {
-            emitter.scalar(if *flag { "true" } else { "false" }, Style::Plain, false)
-        }
-        Value::Number(number) => {
-            emitter.scalar(&super::number(number, general_float), Style::Plain, false)
-        }
+        Value::Bool(flag) => emitter.scalar(if *flag { "true" } else { "false" }, Style::Plain, false),
+        Value::Number(number) => emitter.scalar(&super::number(number, general_float), Style::Plain, false),
         Value::String(text) => emitter.scalar(text, wanted(text), place == Place::SimpleKey),
         Value::Array(items) if items.is_empty() => emitter.empty("[", "]"),
         Value::Object(map) if map.is_empty() => emitter.empty("{", "}"),
@@ -95,8 +91,7 @@ fn is_base_60(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let mut parts = unsigned.split(':');
     let head_fits = parts.next().is_some_and(|head| {
-        head.starts_with(|c: char| c.is_ascii_digit())
-            && head.chars().all(|c| c.is_ascii_digit() || c == '_')
+        head.starts_with(|c: char| c.is_ascii_digit()) && head.chars().all(|c| c.is_ascii_digit() || c == '_')
     });
     let mut parts: Vec<&str> = parts.collect();
     if let Some(last) = parts.last_mut()
@@ -107,24 +102,15 @@ fn is_base_60(text: &str) -> bool {
         }
         *last = whole;
     }
-    let sixty = |part: &&str| {
-        part.len() <= 2
-            && part
-                .parse::<u8>()
-                .is_ok_and(|n| n < 60 && !part.starts_with('+'))
-    };
+    let sixty =
+        |part: &&str| part.len() <= 2 && part.parse::<u8>().is_ok_and(|n| n < 60 && !part.starts_with('+'));
     head_fits && !parts.is_empty() && parts.iter().all(sixty)
 }
 
 /// Runs of digits compare by value, letters come after everything else.
 fn natural(a: &str, b: &str) -> Ordering {
     let (left, right): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let Some((at, (x, y))) = left
-        .iter()
-        .zip(&right)
-        .enumerate()
-        .find(|(_, (x, y))| x != y)
-    else {
+    let Some((at, (x, y))) = left.iter().zip(&right).enumerate().find(|(_, (x, y))| x != y) else {
         return left.len().cmp(&right.len());
     };
     match (x.is_alphabetic(), y.is_alphabetic()) {
@@ -134,18 +120,13 @@ fn natural(a: &str, b: &str) -> Ordering {
         (false, false) => {}
     }
     // Zeros within a number count as digits of it, leading ones do not.
-    let before = left
-        .iter()
-        .take(at)
-        .rev()
-        .take_while(|c| c.is_ascii_digit());
+    let before = left.iter().take(at).rev().take_while(|c| c.is_ascii_digit());
     let within = (*x == '0' || *y == '0') && before.clone().any(|c| *c != '0');
     let number = |chars: &[char]| {
         let digits = chars.iter().skip(at).map_while(|c| c.to_digit(10));
         let start = i64::from(within);
-        let value = digits.clone().fold(start, |sum, digit| {
-            sum.wrapping_mul(10).wrapping_add(i64::from(digit))
-        });
+        let value =
+            digits.clone().fold(start, |sum, digit| sum.wrapping_mul(10).wrapping_add(i64::from(digit)));
         (value, digits.count())
     };
     number(&left).cmp(&number(&right)).then(x.cmp(y))

@@ -35,11 +35,7 @@ impl Scanner<'_> {
             while !is_break_or_end(self.reader.peek(0)?) {
                 self.reader.take(&mut text)?;
             }
-            line_break = if is_break(self.reader.peek(0)?) {
-                Some(self.reader.take_break()?)
-            } else {
-                None
-            };
+            line_break = if is_break(self.reader.peek(0)?) { Some(self.reader.take_break()?) } else { None };
             further_breaks = self.breaks(&mut indent)?;
         }
         if chomping != Chomping::Strip {
@@ -93,8 +89,7 @@ impl Scanner<'_> {
         let mut breaks = String::new();
         let mut deepest = 0;
         loop {
-            let inside =
-                |column: usize, indent: Option<usize>| indent.is_none_or(|indent| column < indent);
+            let inside = |column: usize, indent: Option<usize>| indent.is_none_or(|indent| column < indent);
             while inside(self.reader.mark.column, *indent) && self.reader.peek(0)? == ' ' {
                 self.reader.skip();
             }
@@ -109,11 +104,7 @@ impl Scanner<'_> {
             breaks.push(self.reader.take_break()?);
         }
         if indent.is_none() {
-            *indent = Some(
-                deepest
-                    .max(self.indent.map_or(0, |indent| indent + 1))
-                    .max(1),
-            );
+            *indent = Some(deepest.max(self.indent.map_or(0, |indent| indent + 1)).max(1));
         }
         Ok(breaks)
     }

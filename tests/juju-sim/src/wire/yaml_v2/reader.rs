@@ -18,35 +18,23 @@ pub(super) struct Fault {
 impl Fault {
     /// A bad byte or character: yaml.v2 gives no line for these.
     fn of_reader(text: &str) -> Self {
-        Self {
-            line: None,
-            text: format!("yaml: {text}"),
-        }
+        Self { line: None, text: format!("yaml: {text}") }
     }
 
     /// At the present place. The line shown is one more than for the parser, on the first line it is left out.
     pub(super) fn of_scanner(mark: Mark, text: &str) -> Self {
-        Self {
-            line: (mark.line > 0).then_some(mark.line + 1),
-            text: format!("yaml: {text}"),
-        }
+        Self { line: (mark.line > 0).then_some(mark.line + 1), text: format!("yaml: {text}") }
     }
 
     /// At the token that does not fit, or else at the start of what is not complete.
     pub(super) fn of_parser(line: usize, context: usize, text: &str) -> Self {
         let line = if line > 0 { line } else { context };
-        Self {
-            line: (line > 0).then_some(line),
-            text: format!("yaml: {text}"),
-        }
+        Self { line: (line > 0).then_some(line), text: format!("yaml: {text}") }
     }
 
     /// YAML that the real parser takes and this one does not.
     pub(super) fn unsupported(what: &str) -> Self {
-        Self {
-            line: None,
-            text: format!("juju-sim: YAML form not supported: {what}"),
-        }
+        Self { line: None, text: format!("juju-sim: YAML form not supported: {what}") }
     }
 }
 
@@ -83,18 +71,8 @@ impl<'a> Reader<'a> {
         if raw.starts_with(&[0xff, 0xfe]) || raw.starts_with(&[0xfe, 0xff]) {
             return Err(Fault::unsupported("UTF-16"));
         }
-        let offset = if raw.starts_with("\u{feff}".as_bytes()) {
-            3
-        } else {
-            0
-        };
-        Ok(Self {
-            raw,
-            offset,
-            chars: Vec::new(),
-            next: 0,
-            mark: Mark::default(),
-        })
+        let offset = if raw.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
+        Ok(Self { raw, offset, chars: Vec::new(), next: 0, mark: Mark::default() })
     }
 
     /// The character this far ahead. A NUL, which cannot occur in the text, stands for its end.
@@ -133,11 +111,7 @@ impl<'a> Reader<'a> {
         self.skip();
         self.mark.column = 0;
         self.mark.line += 1;
-        Ok(if matches!(first, '\u{2028}' | '\u{2029}') {
-            first
-        } else {
-            '\n'
-        })
+        Ok(if matches!(first, '\u{2028}' | '\u{2029}') { first } else { '\n' })
     }
 
     /// `---` or `...` at the start of a line, followed by white space or nothing.
@@ -193,9 +167,7 @@ fn decode(bytes: &[u8]) -> Result<Option<(char, usize)>, Fault> {
     if trail.iter().any(|octet| octet & 0xc0 != 0x80) {
         return Err(Fault::of_reader("invalid trailing UTF-8 octet"));
     }
-    let value = trail.iter().fold(u32::from(lead), |value, octet| {
-        (value << 6) + u32::from(octet & 0x3f)
-    });
+    let value = trail.iter().fold(u32::from(lead), |value, octet| (value << 6) + u32::from(octet & 0x3f));
     if value < least {
         return Err(Fault::of_reader("invalid length of a UTF-8 sequence"));
     }

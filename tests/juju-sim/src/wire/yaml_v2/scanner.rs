@@ -104,11 +104,7 @@ impl<'a> Scanner<'a> {
         if self.queue.is_empty() {
             return Ok(!self.ended);
         }
-        let at_head = |level: &Level| {
-            level
-                .key
-                .is_some_and(|key| key.held && key.token == self.parsed)
-        };
+        let at_head = |level: &Level| level.key.is_some_and(|key| key.held && key.token == self.parsed);
         match self.levels.iter().position(at_head) {
             Some(level) => Ok(self.valid_key(level)?.is_some()),
             None => Ok(false),
@@ -143,25 +139,16 @@ impl<'a> Scanner<'a> {
         self.drop_key()?;
         let token = self.parsed + self.queue.len();
         if let Some(level) = self.levels.last_mut() {
-            *level = Level {
-                key: Some(SimpleKey {
-                    required,
-                    token,
-                    mark,
-                    held: true,
-                }),
-                token,
-            };
+            *level = Level { key: Some(SimpleKey { required, token, mark, held: true }), token };
         }
         Ok(())
     }
 
     fn drop_key(&mut self) -> Result<(), Fault> {
         match self.levels.last_mut().and_then(|level| level.key.take()) {
-            Some(key) if key.required => Err(Fault::of_scanner(
-                self.reader.mark,
-                "could not find expected ':'",
-            )),
+            Some(key) if key.required => {
+                Err(Fault::of_scanner(self.reader.mark, "could not find expected ':'"))
+            }
             Some(_) | None => Ok(()),
         }
     }
@@ -173,9 +160,7 @@ impl<'a> Scanner<'a> {
     /// Insert before the token of this number, or at the end if that is parsed already.
     fn insert(&mut self, before: Option<usize>, token: Token, line: usize) {
         let end = self.queue.len();
-        let at = before
-            .and_then(|number| number.checked_sub(self.parsed))
-            .unwrap_or(end);
+        let at = before.and_then(|number| number.checked_sub(self.parsed)).unwrap_or(end);
         self.queue.insert(at.min(end), (token, line));
     }
 
@@ -187,13 +172,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Open a block collection if this column is further in. `before` is the token that it starts with.
-    fn roll(
-        &mut self,
-        column: usize,
-        before: Option<usize>,
-        token: Token,
-        line: usize,
-    ) -> Result<(), Fault> {
+    fn roll(&mut self, column: usize, before: Option<usize>, token: Token, line: usize) -> Result<(), Fault> {
         if self.in_flow() || self.indent.is_some_and(|indent| indent >= column) {
             return Ok(());
         }
@@ -234,14 +213,7 @@ impl<'a> Scanner<'a> {
             self.drop_key()?;
             self.key_allowed = false;
             (0..3).for_each(|_| self.reader.skip());
-            self.push(
-                if document_start {
-                    Token::DocumentStart
-                } else {
-                    Token::DocumentEnd
-                },
-                mark.line,
-            );
+            self.push(if document_start { Token::DocumentStart } else { Token::DocumentEnd }, mark.line);
             return Ok(());
         }
         match c {
@@ -289,10 +261,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn no_token(&self) -> Result<(), Fault> {
-        Err(Fault::of_scanner(
-            self.reader.mark,
-            "found character that cannot start any token",
-        ))
+        Err(Fault::of_scanner(self.reader.mark, "found character that cannot start any token"))
     }
 
     fn end(&mut self) -> Result<(), Fault> {
@@ -314,10 +283,7 @@ impl<'a> Scanner<'a> {
             return Err(Fault::unsupported("nesting this deep"));
         }
         // The collection's own token: saved under the same number just before.
-        self.levels.push(Level {
-            key: None,
-            token: self.parsed + self.queue.len(),
-        });
+        self.levels.push(Level { key: None, token: self.parsed + self.queue.len() });
         self.key_allowed = true;
         self.indicator(token);
         Ok(())
@@ -329,11 +295,7 @@ impl<'a> Scanner<'a> {
             && let Some(closed) = self.levels.pop()
         {
             // A collection without possible keys is released as a token although it may yet be a key itself.
-            for key in self
-                .levels
-                .iter_mut()
-                .filter_map(|level| level.key.as_mut())
-            {
+            for key in self.levels.iter_mut().filter_map(|level| level.key.as_mut()) {
                 key.held &= key.token != closed.token;
             }
         }
@@ -370,12 +332,7 @@ impl<'a> Scanner<'a> {
         let mark = self.reader.mark;
         if let Some(key) = self.valid_key(self.levels.len() - 1)? {
             self.insert(Some(key.token), Token::Key, key.mark.line);
-            self.roll(
-                key.mark.column,
-                Some(key.token),
-                Token::BlockMappingStart,
-                key.mark.line,
-            )?;
+            self.roll(key.mark.column, Some(key.token), Token::BlockMappingStart, key.mark.line)?;
             if let Some(level) = self.levels.last_mut() {
                 level.key = None;
             }
@@ -392,11 +349,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn require_allowed(&self, otherwise: &str) -> Result<(), Fault> {
-        if self.key_allowed {
-            Ok(())
-        } else {
-            Err(Fault::of_scanner(self.reader.mark, otherwise))
-        }
+        if self.key_allowed { Ok(()) } else { Err(Fault::of_scanner(self.reader.mark, otherwise)) }
     }
 
     /// Pass white space and comments. Tabs count as such only where no key may start.

@@ -4,10 +4,7 @@ use super::*;
 
 fn show(input: &str) -> String {
     match string_map(input.as_bytes()) {
-        Ok(entries) => entries
-            .iter()
-            .map(|(key, value)| format!("{key}={value};"))
-            .collect(),
+        Ok(entries) => entries.iter().map(|(key, value)| format!("{key}={value};")).collect(),
         Err(text) => text,
     }
 }
@@ -25,10 +22,7 @@ fn scalars_are_their_source_text() {
             r#"{"a":1,"b":true,"c":1.5,"d":0x10,"e":2025-11-05,"f":"x"}"#,
             "a=1;b=true;c=1.5;d=0x10;e=2025-11-05;f=x;",
         ),
-        (
-            r#"{"a":null,"b":~,"c":"null","d":"","e":'~',f: Null}"#,
-            "a=;b=;c=null;d=;e=~;f=;",
-        ),
+        (r#"{"a":null,"b":~,"c":"null","d":"","e":'~',f: Null}"#, "a=;b=;c=null;d=;e=~;f=;"),
         (r#"{"a":"1","a":"2"}"#, "a=2;"),
         (
             "{a: x y, 'b c': 'it''s', d: [], e: 1}",
@@ -36,14 +30,8 @@ fn scalars_are_their_source_text() {
         ),
         ("{a, b: c,}", "a=;b=c;"),
         ("{a:1}", "a:1=;"),
-        (
-            "a: 1\nb: 'two'\n\"c\": \"th\\u0072ee\"\nd:\n# note\ne: x # y\n",
-            "a=1;b=two;c=three;d=;e=x;",
-        ),
-        (
-            "a: |\n  one\n  two\nb: >-\n  three\n  four\n",
-            "a=one\ntwo\n;b=three four;",
-        ),
+        ("a: 1\nb: 'two'\n\"c\": \"th\\u0072ee\"\nd:\n# note\ne: x # y\n", "a=1;b=two;c=three;d=;e=x;"),
+        ("a: |\n  one\n  two\nb: >-\n  three\n  four\n", "a=one\ntwo\n;b=three four;"),
         ("1: x\ntrue: y\n~: z\n", "1=x;true=y;=z;"),
         ("a: one\n  two\n\n  three\n", "a=one two\nthree;"),
         ("---\na: 1\n", "a=1;"),
@@ -53,25 +41,14 @@ fn scalars_are_their_source_text() {
 
 #[test]
 fn nothing_is_no_change() {
-    check(&[
-        ("", ""),
-        ("\n", ""),
-        ("# x", ""),
-        ("{}", ""),
-        ("null", ""),
-        ("~", ""),
-        ("---\n", ""),
-    ]);
+    check(&[("", ""), ("\n", ""), ("# x", ""), ("{}", ""), ("null", ""), ("~", ""), ("---\n", "")]);
 }
 
 #[test]
 fn what_is_not_a_map_of_strings_is_refused() {
     let errors = |what: &str| format!("yaml: unmarshal errors:\n  {what}");
     for (input, expected) in [
-        (
-            r#"{"a":{"b":"c"}}"#,
-            "line 1: cannot unmarshal !!map into string",
-        ),
+        (r#"{"a":{"b":"c"}}"#, "line 1: cannot unmarshal !!map into string"),
         (r#"{"a":{}}"#, "line 1: cannot unmarshal !!map into string"),
         (r#"{"a":[1]}"#, "line 1: cannot unmarshal !!seq into string"),
         (
@@ -80,73 +57,37 @@ fn what_is_not_a_map_of_strings_is_refused() {
         ),
         ("a:\n  b: c\n", "line 2: cannot unmarshal !!map into string"),
         ("a:\n- b\n", "line 2: cannot unmarshal !!seq into string"),
-        (
-            "foo=bar",
-            "line 1: cannot unmarshal !!str `foo=bar` into map[string]string",
-        ),
-        (
-            "foo=bar=baz",
-            "line 1: cannot unmarshal !!str `foo=bar...` into map[string]string",
-        ),
-        (
-            "[]",
-            "line 1: cannot unmarshal !!seq into map[string]string",
-        ),
-        (
-            "\"null\"",
-            "line 1: cannot unmarshal !!str `null` into map[string]string",
-        ),
-        (
-            "\n12",
-            "line 2: cannot unmarshal !!int `12` into map[string]string",
-        ),
-        (
-            "true",
-            "line 1: cannot unmarshal !!bool `true` into map[string]string",
-        ),
-        (
-            "1.5",
-            "line 1: cannot unmarshal !!float `1.5` into map[string]string",
-        ),
+        ("foo=bar", "line 1: cannot unmarshal !!str `foo=bar` into map[string]string"),
+        ("foo=bar=baz", "line 1: cannot unmarshal !!str `foo=bar...` into map[string]string"),
+        ("[]", "line 1: cannot unmarshal !!seq into map[string]string"),
+        ("\"null\"", "line 1: cannot unmarshal !!str `null` into map[string]string"),
+        ("\n12", "line 2: cannot unmarshal !!int `12` into map[string]string"),
+        ("true", "line 1: cannot unmarshal !!bool `true` into map[string]string"),
+        ("1.5", "line 1: cannot unmarshal !!float `1.5` into map[string]string"),
     ] {
         assert_eq!(show(input), errors(expected), "{input:?}");
     }
-    check(&[(
-        "<<: 1\n",
-        "yaml: map merge requires map or sequence of maps as the value",
-    )]);
+    check(&[("<<: 1\n", "yaml: map merge requires map or sequence of maps as the value")]);
 }
 
 #[test]
 fn json_escapes_work_but_for_slashes_and_surrogates() {
     check(&[
-        (
-            r#"{"a":"\"\\\b\f\n\r\t\u0041\u00e9\u007f\u2028"}"#,
-            "a=\"\\\u{8}\u{c}\n\r\tAé\u{7f}\u{2028};",
-        ),
+        (r#"{"a":"\"\\\b\f\n\r\t\u0041\u00e9\u007f\u2028"}"#, "a=\"\\\u{8}\u{c}\n\r\tAé\u{7f}\u{2028};"),
         (r#"{"a":"\U0001f600"}"#, "a=😀;"),
         (r#"{"a":"😀"}"#, "a=😀;"),
         (r#"{"a":"\/"}"#, "yaml: found unknown escape character"),
-        (
-            r#"{"a":"\ud83d\ude00"}"#,
-            "yaml: found invalid Unicode character escape code",
-        ),
-        (
-            r#"{"a":"\u12"}"#,
-            "yaml: did not find expected hexdecimal number",
-        ),
-        (
-            "{\n\"a\":\"\\/\"}",
-            "yaml: line 2: found unknown escape character",
-        ),
+        (r#"{"a":"\ud83d\ude00"}"#, "yaml: found invalid Unicode character escape code"),
+        (r#"{"a":"\u12"}"#, "yaml: did not find expected hexdecimal number"),
+        ("{\n\"a\":\"\\/\"}", "yaml: line 2: found unknown escape character"),
     ]);
 }
 
 #[test]
 fn control_characters_are_refused_and_line_breaks_fold() {
     for c in [
-        "\u{7f}", "\u{80}", "\u{84}", "\u{86}", "\u{9f}", "\u{fffe}", "\u{ffff}", "\0", "\u{1}",
-        "\u{1b}", "\u{1f}",
+        "\u{7f}", "\u{80}", "\u{84}", "\u{86}", "\u{9f}", "\u{fffe}", "\u{ffff}", "\0", "\u{1}", "\u{1b}",
+        "\u{1f}",
     ] {
         assert_eq!(
             show(&format!("{{\"a\":\"x{c}y\"}}")),
@@ -168,24 +109,12 @@ fn control_characters_are_refused_and_line_breaks_fold() {
 #[test]
 fn invalid_utf_8_is_refused() {
     for (bytes, expected) in [
-        (
-            &b"{\"a\":\"\xff\"}"[..],
-            "yaml: invalid leading UTF-8 octet",
-        ),
+        (&b"{\"a\":\"\xff\"}"[..], "yaml: invalid leading UTF-8 octet"),
         (b"{\"a\":\"\x80\"}", "yaml: invalid leading UTF-8 octet"),
         (b"{\"a\":\"\xc3(\"}", "yaml: invalid trailing UTF-8 octet"),
-        (
-            b"{\"a\":\"\xed\xa0\x80\"}",
-            "yaml: invalid Unicode character",
-        ),
-        (
-            b"{\"a\":\"\xc0\x80\"}",
-            "yaml: invalid length of a UTF-8 sequence",
-        ),
-        (
-            b"{\"a\":\"\xe2\x82",
-            "yaml: incomplete UTF-8 octet sequence",
-        ),
+        (b"{\"a\":\"\xed\xa0\x80\"}", "yaml: invalid Unicode character"),
+        (b"{\"a\":\"\xc0\x80\"}", "yaml: invalid length of a UTF-8 sequence"),
+        (b"{\"a\":\"\xe2\x82", "yaml: incomplete UTF-8 octet sequence"),
     ] {
         assert_eq!(string_map(bytes).unwrap_err(), expected);
     }
@@ -222,35 +151,17 @@ fn the_first_document_counts() {
 #[test]
 fn broken_texts_are_refused() {
     check(&[
-        (
-            "{\"a\":\"b\"",
-            "yaml: line 1: did not find expected ',' or '}'",
-        ),
+        ("{\"a\":\"b\"", "yaml: line 1: did not find expected ',' or '}'"),
         ("{\"a\":\"b", "yaml: found unexpected end of stream"),
         ("{\"a\" \"b\"}", "yaml: did not find expected ',' or '}'"),
-        (
-            "{\"a\":@}",
-            "yaml: found character that cannot start any token",
-        ),
-        (
-            "a: b: c\n",
-            "yaml: mapping values are not allowed in this context",
-        ),
-        (
-            "a: 1\n b: 2\n",
-            "yaml: line 2: mapping values are not allowed in this context",
-        ),
+        ("{\"a\":@}", "yaml: found character that cannot start any token"),
+        ("a: b: c\n", "yaml: mapping values are not allowed in this context"),
+        ("a: 1\n b: 2\n", "yaml: line 2: mapping values are not allowed in this context"),
         ("a: 1\nb\n", "yaml: line 3: could not find expected ':'"),
-        (
-            "\ta: 1\n",
-            "yaml: found character that cannot start any token",
-        ),
+        ("\ta: 1\n", "yaml: found character that cannot start any token"),
         ("a: 1\n- b\n", "yaml: line 1: did not find expected key"),
         ("}", "yaml: did not find expected node content"),
-        (
-            "a: \"x\n---\ny\"",
-            "yaml: line 2: found unexpected document indicator",
-        ),
+        ("a: \"x\n---\ny\"", "yaml: line 2: found unexpected document indicator"),
     ]);
 }
 
@@ -260,17 +171,8 @@ fn forms_that_are_not_implemented_say_so() {
         ("a: &x 1", "juju-sim: YAML form not supported: an anchor"),
         ("a: *x", "juju-sim: YAML form not supported: an alias"),
         ("a: !!str 1", "juju-sim: YAML form not supported: a tag"),
-        (
-            "%YAML 1.1\n---\na: 1",
-            "juju-sim: YAML form not supported: a directive",
-        ),
+        ("%YAML 1.1\n---\na: 1", "juju-sim: YAML form not supported: a directive"),
     ]);
-    assert_eq!(
-        show(&"[".repeat(5000)),
-        "juju-sim: YAML form not supported: nesting this deep"
-    );
-    assert_eq!(
-        string_map(b"\xff\xfea\0").unwrap_err(),
-        "juju-sim: YAML form not supported: UTF-16"
-    );
+    assert_eq!(show(&"[".repeat(5000)), "juju-sim: YAML form not supported: nesting this deep");
+    assert_eq!(string_map(b"\xff\xfea\0").unwrap_err(), "juju-sim: YAML form not supported: UTF-16");
 }

@@ -1,0 +1,88 @@
+//! The list of concerns, and what each gives. A new concern is one more line in the list.
+
+use super::options::Options;
+use super::{observability, setup};
+use crate::databag::Digest;
+use crate::juju::{Level, RelationId, Scope, Status};
+use crate::observed::observability::Memo;
+use crate::observed::{Observed, Part};
+use crate::plan::Keys;
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// One of lockstep's jobs.
+#[derive(Debug, Clone, Copy)]
+pub struct Concern {
+    /// Its name, under which its statuses are kept and shown.
+    pub name: &'static str,
+    decide: fn(&Observed, &Options) -> Outcome,
+}
+
+/// Every concern, in the order by which ties between statuses are decided.
+pub const CONCERNS: [Concern; 2] =
+    [Concern { name: "setup", decide: setup::decide }, Concern { name: "observability", decide: forwarding }];
+
+/// What one concern wants.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// Its statuses; none: it had no reason to look again, and the ones before stay.
+    pub statuses: Option<Vec<Status>>,
+    /// What own databags shall hold.
+    pub keys: BTreeMap<(RelationId, Scope), Keys>,
+    /// The digest of what it looked at, to be remembered.
+    pub observed: Option<Digest>,
+    /// Decoding results worth keeping.
+    pub memo: Option<Memo>,
+}
+
+impl Concern {
+    /// Lets the concern decide. A panic in it is a status of it: the other concerns go on.
+    pub fn run(&self, observed: &Observed, options: &Options) -> Outcome {
+        catch_unwind(AssertUnwindSafe(|| (self.decide)(observed, options))).unwrap_or_else(|panic| {
+            let line = format!("{}: fault in lockstep, please report it: {}", self.name, text(&*panic));
+            Outcome { statuses: Some(vec![Status::new(Level::Blocked, line)]), ..Outcome::default() }
+        })
+    }
+}
+
+fn text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given")
+}
+
+fn forwarding(observed: &Observed, options: &Options) -> Outcome {
+    let (part, digest) = match &observed.observability {
+        Part::Unchanged => return Outcome::default(),
+        Part::Changed { part, digest } => (part, *digest),
+    };
+    let mut part = part.clone();
+    part.options = options.forwarding.clone();
+    let outcome = observability::decide(&part);
+    let peers = observed.at(crate::juju::Endpoint::Peers).map(|(id, _)| id);
+    let records = part.own_records.keys().map(|key| (key.clone(), None));
+    let wanted = outcome.records.into_iter().map(|(key, text)| (key, Some(text)));
+    let records: Keys = records.chain(wanted).collect();
+    let mut keys: BTreeMap<_, Keys> = peers.map(|id| ((id, Scope::Unit), records.clone())).collect();
+    for (id, bag) in outcome.outgoing {
+        let present = observed.own.get(&(id, Scope::App)).into_iter().flatten();
+        let mut wanted: Keys = present.map(|(key, _)| (key.clone(), None)).collect();
+        wanted.extend(bag.into_iter().map(|(key, text)| (key, Some(text))));
+        keys.insert((id, Scope::App), wanted);
+    }
+    Outcome { statuses: Some(outcome.statuses), keys, observed: Some(digest), memo: Some(outcome.memo) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_in_one_concern_is_its_status() {
+        let concern = Concern { name: "test", decide: |_, _| panic!("boom {}", 7) };
+        let observed = crate::decide::tests::observed();
+        let outcome = concern.run(&observed, &Options::default());
+        let line = "test: fault in lockstep, please report it: boom 7";
+        assert_eq!(outcome.statuses, Some(vec![Status::new(Level::Blocked, line)]));
+    }
+}

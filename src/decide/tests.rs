@@ -1,0 +1,119 @@
+//! Tables over whole decisions.
+
+use super::*;
+use crate::juju::{Context, Level, Scope, Timestamp};
+use crate::observed::Part;
+use serde_json::json;
+
+/// A unit with a peer relation and nothing else.
+pub fn observed() -> Observed {
+    let variables = [
+        ("JUJU_UNIT_NAME", "lockstep/0"),
+        ("JUJU_MODEL_NAME", "harbor"),
+        ("JUJU_MODEL_UUID", "7d1f3c2a-9b4e-4c55-8a10-3f6e2b9d0c41"),
+        ("JUJU_CHARM_DIR", "/var/lib/juju/agents/unit-lockstep-0/charm"),
+    ];
+    let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let peers = "peers:1".parse().unwrap();
+    Observed {
+        now: Timestamp(0),
+        event: None,
+        context: Context::from_variables(&variables).unwrap(),
+        build: "0.1.0-00000000".to_owned(),
+        leader: false,
+        full_read: None,
+        committed: true,
+        config: BTreeMap::new(),
+        relations: BTreeMap::from([(peers, Default::default())]),
+        remembered: Remembered::default(),
+        own: BTreeMap::from([((peers, Scope::Unit), BTreeMap::new())]),
+        signed: None,
+        observability: Part::Unchanged,
+    }
+}
+
+/// What is observed once a plan has been carried out and committed.
+fn after(mut observed: Observed, plan: &Plan) -> Observed {
+    for write in &plan.writes {
+        let bag = observed.own.entry((write.relation, write.scope)).or_default();
+        for (key, value) in &write.changes {
+            match value {
+                Some(value) => bag.insert(key.clone(), crate::databag::Digest::of(value)),
+                None => bag.remove(key),
+            };
+        }
+    }
+    if observed.leader {
+        observed.signed = Some(observed.context.unit.clone());
+    }
+    observed.remembered = plan.remember.clone();
+    observed.committed = true;
+    observed
+}
+
+fn is_empty(plan: &Plan) -> bool {
+    plan.writes.is_empty() && plan.unit_status.is_none() && plan.app_status.is_none() && plan.log.is_empty()
+}
+
+#[test]
+fn deciding_again_after_acting_changes_nothing() {
+    let mut start = observed();
+    start.leader = true;
+    start.own.insert(("peers:1".parse().unwrap(), Scope::App), BTreeMap::new());
+    start.config.insert("role".to_owned(), json!("boss"));
+    let plan = decide(&start);
+    assert!(!is_empty(&plan));
+    let next = after(start, &plan);
+    let again = decide(&next);
+    assert!(is_empty(&again), "{again:?}");
+    assert_eq!(again.remember, plan.remember);
+}
+
+#[test]
+fn a_new_leader_signs_and_sets_the_application_status_again() {
+    let mut start = observed();
+    let peers = "peers:1".parse().unwrap();
+    start.remembered = decide(&start).remember;
+    start.leader = true;
+    start.own.insert((peers, Scope::App), BTreeMap::new());
+    start.signed = Some("lockstep/4".parse().unwrap());
+    let plan = decide(&start);
+    assert_eq!(plan.app_status, Some(Status::new(Level::Active, "")));
+    assert_eq!(plan.unit_status, None);
+    assert!(
+        plan.writes.iter().any(|write| write.scope == Scope::App && write.changes.contains_key("leader"))
+    );
+}
+
+#[test]
+fn after_a_hook_that_was_not_committed_statuses_are_set_again() {
+    let mut start = observed();
+    start.remembered = decide(&start).remember;
+    assert!(is_empty(&decide(&start)));
+    start.committed = false;
+    assert!(decide(&start).unit_status.is_some());
+}
+
+#[test]
+fn a_concern_that_did_not_look_again_keeps_its_status() {
+    let mut start = observed();
+    let fault = vec![Status::new(Level::Blocked, "k8s/0 config: no JSON")];
+    start.remembered.statuses.insert("observability".to_owned(), fault.clone());
+    start.config.insert("role".to_owned(), json!("boss"));
+    let plan = decide(&start);
+    assert_eq!(plan.remember.statuses["observability"], fault);
+    assert!(plan.unit_status.unwrap().line.ends_with("(+1 more)"));
+}
+
+#[test]
+fn a_follower_writes_no_application_databag_and_a_leaving_unit_none() {
+    let plan = decide(&observed());
+    assert!(plan.writes.iter().all(|write| write.scope == Scope::Unit));
+    assert_eq!(plan.app_status, None);
+    for hook in [PlainHook::Stop, PlainHook::Remove] {
+        let mut leaving = observed();
+        leaving.event = Some(Event::Plain(hook));
+        leaving.leader = true;
+        assert!(is_empty(&decide(&leaving)));
+    }
+}

@@ -1,0 +1,125 @@
+//! What the observability concern looks at, out of the index.
+
+use super::index::{Index, Records};
+use super::reader::Reader;
+use crate::databag::record::{Content, Record};
+use crate::databag::{Digest, Fault, Values};
+use crate::juju::{Context, Endpoint, JujuVersion, RelationId, Scope};
+use crate::observed::Observability;
+use crate::observed::observability::{ForwardOptions, Limits, Memo, Outgoing, Principal, Topology};
+use crate::tools::ToolError;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The own records of one unit on peers, in bytes.
+const RECORDS: usize = 1 << 20;
+/// From this version on a databag has a limit that is not known; half a mebibyte was never refused.
+const LIMITED_FROM: JujuVersion = JujuVersion::new(4, 0, 12);
+
+/// The own application databags at the outgoing relations, as far as they were read.
+pub type OwnBags = BTreeMap<RelationId, BTreeMap<String, String>>;
+
+/// The parts of the index that the concern looks at.
+pub fn gather(index: &Index, context: &Context, leader: bool, own: &OwnBags) -> Observability {
+    let event = |id: &RelationId| {
+        index.relations.get(id).and_then(|relation| relation.app_bag.as_ref()?.get("event").cloned())
+    };
+    let at = |endpoint| index.relations.iter().filter(move |(id, _)| id.endpoint == endpoint);
+    let outgoing = [Endpoint::SendRemoteWrite, Endpoint::LoggingConsumer, Endpoint::GrafanaDashboards];
+    Observability {
+        topology: Topology {
+            model: context.model.clone(),
+            model_uuid: context.model_uuid.clone(),
+            application: context.application().clone(),
+            charm: "lockstep".to_owned(),
+        },
+        leader,
+        peers_related: at(Endpoint::Peers).next().is_some(),
+        principals: at(Endpoint::CosAgent)
+            .flat_map(|(id, relation)| {
+                relation.units.iter().map(|(unit, bag)| Principal {
+                    relation: *id,
+                    unit: unit.clone(),
+                    config: bag.config.clone(),
+                })
+            })
+            .collect(),
+        own_records: index.own_records.clone().unwrap_or_default(),
+        peer_records: at(Endpoint::Peers)
+            .filter(|_| leader)
+            .flat_map(|(_, relation)| &relation.units)
+            .map(|(unit, bag)| (unit.clone(), bag.records.clone()))
+            .collect(),
+        outgoing: outgoing
+            .into_iter()
+            .filter(|_| leader)
+            .flat_map(at)
+            .map(|(id, _)| Outgoing { relation: *id, event: event(id), own: own.get(id).cloned() })
+            .collect(),
+        options: ForwardOptions::default(),
+        limits: Limits {
+            records: if context.juju_version >= LIMITED_FROM { 512 << 10 } else { RECORDS },
+            outgoing_bag: if context.juju_version >= LIMITED_FROM { 512 << 10 } else { 8 << 20 },
+        },
+        values: Values::default(),
+        memo: Memo::default(),
+    }
+}
+
+/// Whether a record somewhere cannot be read, so that what was sent before has to be looked at.
+pub fn has_unreadable(part: &Observability) -> bool {
+    part.peer_records.values().flat_map(BTreeMap::values).any(Result::is_err)
+}
+
+/// Reads the own application databags at outgoing relations.
+pub fn own_bags(reader: &Reader<'_>, part: &Observability) -> Result<OwnBags, ToolError> {
+    let mut bags = OwnBags::new();
+    for outgoing in &part.outgoing {
+        if let Some(bag) = reader.own(outgoing.relation, Scope::App)? {
+            bags.insert(outgoing.relation, bag);
+        }
+    }
+    Ok(bags)
+}
+
+/// The digest of all that the concern looks at: the parts, the options and the charm build.
+pub fn gate(part: &Observability, index: &Index, build: &str) -> Digest {
+    let config = index.config.as_ref();
+    let option = |name| config.and_then(|config| config.get(name));
+    let options = ["forward-alert-rules", "forward-host-health", "extra-alert-labels"].map(option);
+    Digest::of(&format!(
+        "{build} {:?} {} {} {:?} {:?} {:?} {:?} {options:?} {:?}",
+        part.topology,
+        part.leader,
+        part.peers_related,
+        part.principals,
+        part.own_records,
+        part.peer_records,
+        part.outgoing.iter().map(|outgoing| (outgoing.relation, &outgoing.event)).collect::<Vec<_>>(),
+        part.limits,
+    ))
+}
+
+/// The large values that the index speaks of.
+pub fn wanted(index: &Index) -> BTreeSet<Digest> {
+    let mut wanted = BTreeSet::new();
+    let mut content = |content: &Content| {
+        wanted.extend([content.metric_rules, content.log_rules]);
+        wanted.extend(&content.dashboards);
+    };
+    let mut records = |records: &Records| {
+        records
+            .values()
+            .filter_map(|record: &Result<Record, Fault>| record.as_ref().ok())
+            .for_each(|r| content(&r.content));
+    };
+    index.own_records.iter().for_each(&mut records);
+    for bag in index.relations.values().flat_map(|relation| relation.units.values()) {
+        records(&bag.records);
+    }
+    for bag in index.relations.values().flat_map(|relation| relation.units.values()) {
+        if let Some(Ok(config)) = &bag.config {
+            content(config);
+        }
+    }
+    wanted
+}

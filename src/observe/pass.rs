@@ -1,0 +1,201 @@
+//! One observation, from the cache where it can be.
+
+use super::cache::{Cache, Kept, Mark};
+use super::forwarding::{self, OwnBags};
+use super::reader::{self, Reader};
+use super::{full, stale};
+use crate::databag::charm_state::Remembered;
+use crate::databag::{Digest, Values};
+use crate::juju::{Context, Endpoint, Event, RelationHook, RelationId, Scope};
+use crate::observed::{Observed, Part, Relation};
+use crate::tools::ToolError;
+use crate::tools::hook_tools::HookTools;
+use std::collections::BTreeMap;
+
+/// What a pass has observed, and what it will keep for the next one.
+#[derive(Debug)]
+pub struct Observation {
+    /// For `decide`.
+    pub observed: Observed,
+    /// The charm state as it was read, to write only what differs.
+    pub state: BTreeMap<String, String>,
+    /// For the next pass.
+    pub kept: Kept,
+    /// Large values read in this pass or from the cache.
+    pub values: Values,
+}
+
+/// Observes everything that `decide` looks at.
+pub fn observe(
+    tools: &HookTools,
+    context: &Context,
+    build: &str,
+    event: Option<&Event>,
+    cache: &Cache,
+    mark: &Mark,
+    now: crate::juju::Timestamp,
+) -> Result<Observation, ToolError> {
+    let marked = mark.is_set();
+    let state = tools.state_get()?;
+    let (mut remembered, unread) = Remembered::read(&state);
+    for key in unread {
+        tracing::warn!("charm state {key}: not understood, taken as not there");
+    }
+    let leader = tools.is_leader()?;
+    let kept = cache.load();
+    let committed = !marked && kept.as_ref().is_none_or(|kept| kept.pass <= remembered.pass);
+    let mut full_read = full::reason(event, kept.as_ref(), marked, remembered.pass);
+    forget(&mut remembered, event, leader);
+    let mut kept = kept.unwrap_or_default();
+    let mut values = Values::default();
+    loop {
+        if full_read.is_some() {
+            kept.index = Default::default();
+        } else if let Some(event) = event {
+            stale::invalidate(&mut kept.index, event);
+        }
+        let mut reader = Reader { tools, context, values: &mut values };
+        reader.fill(&mut kept.index, leader)?;
+        let signed = reader::signed(&kept.index);
+        let new_leader = leader && signed.as_ref() != Some(&context.unit);
+        if full_read.is_none() && new_leader && remembered.pass > 0 {
+            // Leadership came without its hook having run yet, or another unit led in between.
+            full_read = Some("another unit led before");
+            continue;
+        }
+        let (own, own_bags) = own_databags(&mut reader, &mut kept, &remembered, leader, full_read.is_some())?;
+        let mut part = forwarding::gather(&kept.index, context, leader, &own_bags);
+        let digest = forwarding::gate(&part, &kept.index, build);
+        let observability = if full_read.is_none() && remembered.observability == Some(digest) {
+            Part::Unchanged
+        } else {
+            if !cache.load_values(&forwarding::wanted(&kept.index), &mut values) && full_read.is_none() {
+                full_read = Some("a cached value is missing or damaged");
+                continue;
+            }
+            let unread = part.outgoing.iter().any(|outgoing| outgoing.own.is_none());
+            if unread && forwarding::has_unreadable(&part) {
+                let reader = Reader { tools, context, values: &mut values };
+                let bags = forwarding::own_bags(&reader, &part)?;
+                part = forwarding::gather(&kept.index, context, leader, &bags);
+            }
+            part.values = values.clone();
+            part.memo = kept.memo.clone();
+            Part::Changed { part: Box::new(part), digest }
+        };
+        count_ticks(&mut kept, event, full_read.is_some());
+        let relations = relations(&kept);
+        let observed = Observed {
+            now,
+            event: event.cloned(),
+            context: context.clone(),
+            build: build.to_owned(),
+            leader,
+            full_read,
+            committed,
+            config: kept.index.config.clone().unwrap_or_default(),
+            relations,
+            remembered,
+            own,
+            signed,
+            observability,
+        };
+        return Ok(Observation { observed, state, kept, values });
+    }
+}
+
+/// Forgets what was written where it no longer holds: a relation made anew has empty databags, a
+/// broken one has none, and what a follower knew of application databags may be another's by now.
+fn forget(remembered: &mut Remembered, event: Option<&Event>, leader: bool) {
+    if let Some(Event::Relation(event)) = event
+        && matches!(event.hook, RelationHook::Created | RelationHook::Broken)
+    {
+        remembered.written.remove(&event.relation);
+    }
+    if !leader {
+        for bags in remembered.written.values_mut() {
+            bags.remove(&Scope::App);
+        }
+    }
+    remembered.written.retain(|_, bags| !bags.is_empty());
+}
+
+type Own = BTreeMap<(RelationId, Scope), BTreeMap<String, Digest>>;
+
+/// What the own databags hold: as remembered, or as they are in a full read.
+fn own_databags(
+    reader: &mut Reader<'_>,
+    kept: &mut Kept,
+    remembered: &Remembered,
+    leader: bool,
+    full: bool,
+) -> Result<(Own, OwnBags), ToolError> {
+    let mut own = Own::new();
+    let mut bags = OwnBags::new();
+    for id in kept.index.ids.iter().flatten().copied() {
+        for scope in scopes(id.endpoint, leader) {
+            let written = remembered.written.get(&id).and_then(|bags| bags.get(scope));
+            let records_known =
+                id.endpoint != Endpoint::Peers || *scope == Scope::App || kept.index.own_records.is_some();
+            match written {
+                Some(written) if !full && records_known => {
+                    own.insert((id, *scope), written.clone());
+                }
+                Some(_) | None => {
+                    let Some(bag) = reader.own(id, *scope)? else {
+                        continue;
+                    };
+                    own.insert((id, *scope), reader::digests(&bag));
+                    if (id.endpoint, *scope) == (Endpoint::Peers, Scope::Unit) {
+                        kept.index.own_records = Some(reader.records(&bag));
+                    }
+                    if *scope == Scope::App {
+                        bags.insert(id, bag);
+                    }
+                }
+            }
+        }
+    }
+    Ok((own, bags))
+}
+
+/// The own databags that lockstep writes at an endpoint.
+fn scopes(endpoint: Endpoint, leader: bool) -> &'static [Scope] {
+    match (endpoint, leader) {
+        (Endpoint::Peers, true) => &[Scope::Unit, Scope::App],
+        (Endpoint::Peers, false) => &[Scope::Unit],
+        (Endpoint::SendRemoteWrite | Endpoint::LoggingConsumer | Endpoint::GrafanaDashboards, true) => {
+            &[Scope::App]
+        }
+        (
+            Endpoint::SendRemoteWrite
+            | Endpoint::LoggingConsumer
+            | Endpoint::GrafanaDashboards
+            | Endpoint::ControlPlane
+            | Endpoint::Worker
+            | Endpoint::CosAgent
+            | Endpoint::Cohorts
+            | Endpoint::FollowCohorts,
+            _,
+        ) => &[],
+    }
+}
+
+fn count_ticks(kept: &mut Kept, event: Option<&Event>, full: bool) {
+    if full {
+        kept.ticks = 0;
+    } else if event.is_some_and(|event| event.is(crate::juju::PlainHook::UpdateStatus)) {
+        kept.ticks += 1;
+    }
+}
+
+fn relations(kept: &Kept) -> BTreeMap<RelationId, Relation> {
+    kept.index
+        .relations
+        .iter()
+        .map(|(id, relation)| {
+            let units = relation.members.clone().unwrap_or_default();
+            (*id, Relation { app: relation.app.clone(), units })
+        })
+        .collect()
+}

@@ -1,0 +1,148 @@
+//! Reads the parts of the index that are absent and needed.
+
+use super::index::{Index, Records, Relation, UnitBag};
+use crate::databag::{Digest, Values, peers, record};
+use crate::juju::{Context, Endpoint, RelationId, Scope, UnitName};
+use crate::tools::ToolError;
+use crate::tools::hook_tools::HookTools;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The key of cos-agent in the principal's unit databag.
+const CONFIG: &str = "config";
+/// Keys that Juju itself writes into unit databags.
+const JUJU_KEYS: [&str; 3] = ["ingress-address", "egress-subnets", "private-address"];
+
+/// Fills an index.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    /// The hook tools.
+    pub tools: &'a HookTools,
+    /// Who reads.
+    pub context: &'a Context,
+    /// Where large values go.
+    pub values: &'a mut Values,
+}
+
+impl Reader<'_> {
+    /// Reads what a unit needs; a leader needs more.
+    pub fn fill(&mut self, index: &mut Index, leader: bool) -> Result<(), ToolError> {
+        if index.config.is_none() {
+            index.config = Some(self.tools.config_get()?);
+        }
+        let ids = match &index.ids {
+            Some(ids) => ids.clone(),
+            None => self.ids()?,
+        };
+        index.relations.retain(|id, _| ids.contains(id));
+        for id in &ids {
+            self.relation(*id, index.relations.entry(*id).or_default(), leader)?;
+        }
+        index.ids = Some(ids);
+        Ok(())
+    }
+
+    fn ids(&self) -> Result<BTreeSet<RelationId>, ToolError> {
+        let mut ids = BTreeSet::new();
+        for endpoint in Endpoint::ALL {
+            ids.extend(self.tools.relation_ids(endpoint)?);
+        }
+        Ok(ids)
+    }
+
+    fn relation(&mut self, id: RelationId, relation: &mut Relation, leader: bool) -> Result<(), ToolError> {
+        let members = match &relation.members {
+            Some(members) => members.clone(),
+            None => self.tools.relation_list(id)?.into_iter().collect(),
+        };
+        relation.units.retain(|unit, _| members.contains(unit));
+        match id.endpoint {
+            // A follower leaves the databags of its peers alone: what they hold concerns the leader.
+            Endpoint::Peers if !leader => {
+                relation.app = Some(self.context.application().clone());
+                relation.units.clear();
+            }
+            Endpoint::Peers => {
+                relation.app = Some(self.context.application().clone());
+                for unit in
+                    members.iter().filter(|unit| !relation.units.contains_key(unit)).collect::<Vec<_>>()
+                {
+                    let bag = self.tools.relation_get(id, unit)?.unwrap_or_default();
+                    relation
+                        .units
+                        .insert(unit.clone(), UnitBag { config: None, records: self.records(&bag) });
+                }
+                self.app_bag(id, relation)?;
+            }
+            Endpoint::CosAgent => {
+                for unit in
+                    members.iter().filter(|unit| !relation.units.contains_key(unit)).collect::<Vec<_>>()
+                {
+                    let bag = self.tools.relation_get(id, unit)?.unwrap_or_default();
+                    let config = bag.get(CONFIG).map(|text| record::read_config(text, self.values));
+                    relation.units.insert(unit.clone(), UnitBag { config, records: Records::new() });
+                }
+            }
+            Endpoint::SendRemoteWrite | Endpoint::LoggingConsumer | Endpoint::GrafanaDashboards if leader => {
+                self.app_bag(id, relation)?;
+            }
+            Endpoint::SendRemoteWrite
+            | Endpoint::LoggingConsumer
+            | Endpoint::GrafanaDashboards
+            | Endpoint::ControlPlane
+            | Endpoint::Worker
+            | Endpoint::Cohorts
+            | Endpoint::FollowCohorts => {}
+        }
+        relation.members = Some(members);
+        Ok(())
+    }
+
+    fn app_bag(&self, id: RelationId, relation: &mut Relation) -> Result<(), ToolError> {
+        if relation.app_bag.is_some() {
+            return Ok(());
+        }
+        if relation.app.is_none() {
+            relation.app = self.tools.relation_app(id)?;
+        }
+        relation.app_bag = match &relation.app {
+            Some(app) => self.tools.relation_get_app(id, app)?,
+            None => None,
+        };
+        // Gone, or not told yet: nothing to read, until an event says otherwise.
+        relation.app_bag.get_or_insert_default();
+        Ok(())
+    }
+
+    /// An own databag as it is: nothing if the relation is gone.
+    pub fn own(&self, id: RelationId, scope: Scope) -> Result<Option<BTreeMap<String, String>>, ToolError> {
+        let bag = match scope {
+            Scope::Unit => self.tools.relation_get(id, &self.context.unit)?,
+            Scope::App => self.tools.relation_get_app(id, self.context.application())?,
+        };
+        Ok(bag.map(|mut bag| {
+            if scope == Scope::Unit {
+                bag.retain(|key, _| !JUJU_KEYS.contains(&key.as_str()));
+            }
+            bag
+        }))
+    }
+
+    /// The records in a unit databag on peers.
+    pub fn records(&mut self, bag: &BTreeMap<String, String>) -> Records {
+        bag.iter()
+            .filter(|(key, _)| record::is_record_key(key))
+            .map(|(key, text)| (key.clone(), record::read_peer(key, text, self.values)))
+            .collect()
+    }
+}
+
+/// The digests of a databag's values.
+pub fn digests(bag: &BTreeMap<String, String>) -> BTreeMap<String, Digest> {
+    bag.iter().map(|(key, text)| (key.clone(), Digest::of(text))).collect()
+}
+
+/// The unit that signed the peers application databag, if it was read and can be.
+pub fn signed(index: &Index) -> Option<UnitName> {
+    let (_, relation) = index.relations.iter().find(|(id, _)| id.endpoint == Endpoint::Peers)?;
+    peers::read_leader(relation.app_bag.as_ref()?).ok().flatten()
+}

@@ -1,0 +1,36 @@
+//! What a pass is going to do, as plain data.
+
+use crate::databag::charm_state::Remembered;
+use crate::juju::{RelationId, Scope, Status};
+use std::collections::BTreeMap;
+
+/// A set of keys for one own databag: a value, or `None` for a key that shall not be there.
+pub type Keys = BTreeMap<String, Option<String>>;
+
+/// What one pass is going to do. Everything in it is a difference: an empty plan changes nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// Changes of own databags, those of units before those of applications.
+    pub writes: Vec<BagWrite>,
+    /// The charm state to be committed.
+    pub remember: Remembered,
+    /// The unit's status, if it is to be set.
+    pub unit_status: Option<Status>,
+    /// The application's status, if it is to be set: leaders only.
+    pub app_status: Option<Status>,
+    /// Lines for the log, at INFO or WARNING.
+    pub log: Vec<(tracing::Level, String)>,
+    /// Decoding results worth keeping until the next pass.
+    pub memo: Option<crate::observed::observability::Memo>,
+}
+
+/// A change of one own databag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BagWrite {
+    /// The relation.
+    pub relation: RelationId,
+    /// The unit databag or the application databag.
+    pub scope: Scope,
+    /// The keys that differ from what the databag holds.
+    pub changes: Keys,
+}
