@@ -26,6 +26,7 @@ struct Declared {
     description: String,
 }
 
+#[expect(clippy::unwrap_used, reason = "a test")]
 fn endpoints() -> BTreeSet<String> {
     let metadata: Metadata = serde_saphyr::from_str(include_str!("../metadata.yaml")).unwrap();
     metadata
