@@ -1,5 +1,7 @@
 //! The rooms of `src/` and the one direction of imports between them (ARCHITECTURE.md).
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
