@@ -6,7 +6,7 @@
 mod clock;
 pub mod hook_tools;
 mod runner;
-mod string_map;
+pub mod string_map;
 
 pub use clock::Clock;
 pub use runner::{Call, Exit, Output, Runner, ToolError};
