@@ -154,8 +154,12 @@ impl Unit {
     fn keep(&self, observation: Observation, report: &Report) {
         let Observation { mut kept, mut values, observed, .. } = observation;
         kept.pass = report.pass.unwrap_or(observed.remembered.pass);
-        for write in &report.buffered {
-            if (write.relation.endpoint, write.scope) != (Endpoint::Peers, Scope::Unit) {
+        for write in report.buffered.iter().filter(|write| write.relation.endpoint == Endpoint::Peers) {
+            if write.scope == Scope::App {
+                // On peers the application databag that is read is the one that was written.
+                if let Some(relation) = kept.index.relations.get_mut(&write.relation) {
+                    relation.app_bag = None;
+                }
                 continue;
             }
             let records = kept.index.own_records.get_or_insert_default();

@@ -45,6 +45,10 @@ pub fn observe(
     let kept = cache.load();
     let committed = !marked && kept.as_ref().is_none_or(|kept| kept.pass <= remembered.pass);
     let mut full_read = full::reason(event, kept.as_ref(), marked, remembered.pass);
+    let broken = match event {
+        Some(Event::Relation(event)) if event.hook == RelationHook::Broken => Some(event.relation),
+        Some(Event::Relation(_) | Event::Plain(_)) | None => None,
+    };
     forget(&mut remembered, event, leader);
     let mut kept = kept.unwrap_or_default();
     let mut values = Values::default();
@@ -54,7 +58,7 @@ pub fn observe(
         } else if let Some(event) = event {
             stale::invalidate(&mut kept.index, event);
         }
-        let mut reader = Reader { tools, context, values: &mut values };
+        let mut reader = Reader { tools, context, values: &mut values, broken };
         reader.fill(&mut kept.index, leader)?;
         let signed = reader::signed(&kept.index);
         let new_leader = leader && signed.as_ref() != Some(&context.unit);
@@ -75,7 +79,7 @@ pub fn observe(
             }
             let unread = part.outgoing.iter().any(|outgoing| outgoing.own.is_none());
             if unread && forwarding::has_unreadable(&part) {
-                let reader = Reader { tools, context, values: &mut values };
+                let reader = Reader { tools, context, values: &mut values, broken };
                 let bags = forwarding::own_bags(&reader, &part)?;
                 part = forwarding::gather(&kept.index, context, leader, &bags);
             }

@@ -21,6 +21,9 @@ pub struct Reader<'a> {
     pub context: &'a Context,
     /// Where large values go.
     pub values: &'a mut Values,
+    /// The relation that this hook says is broken: gone, whether or not Juju still lists it (it does
+    /// before 3.4.4).
+    pub broken: Option<RelationId>,
 }
 
 impl Reader<'_> {
@@ -46,6 +49,7 @@ impl Reader<'_> {
         for endpoint in Endpoint::ALL {
             ids.extend(self.tools.relation_ids(endpoint)?);
         }
+        ids.retain(|id| Some(*id) != self.broken);
         Ok(ids)
     }
 
