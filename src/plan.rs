@@ -1,6 +1,7 @@
 //! What a pass is going to do, as plain data.
 
 use crate::databag::charm_state::Remembered;
+use crate::databag::dashboard::Memo;
 use crate::juju::{RelationId, Scope, Status};
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ pub struct Plan {
     /// Lines for the log, at INFO or WARNING.
     pub log: Vec<(tracing::Level, String)>,
     /// Decoding results worth keeping until the next pass.
-    pub memo: Option<crate::observed::observability::Memo>,
+    pub memo: Option<Memo>,
 }
 
 /// A change of one own databag.

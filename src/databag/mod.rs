@@ -4,10 +4,20 @@
 //! should be is a [`Fault`] with a JSON path, so that one bad value stops nothing else.
 
 pub mod charm_state;
+pub mod dashboard;
+pub mod event;
 mod fault;
+pub mod grafana;
+mod grammar;
+mod json;
+pub mod loki;
 pub mod peers;
 pub mod record;
+pub mod remote_write;
+pub mod rules;
+mod topology;
 mod values;
 
 pub use fault::Fault;
+pub use topology::Topology;
 pub use values::{Digest, Values};

@@ -3,8 +3,8 @@
 use super::options::Options;
 use super::{observability, setup};
 use crate::databag::Digest;
+use crate::databag::dashboard::Memo;
 use crate::juju::{Level, RelationId, Scope, Status};
-use crate::observed::observability::Memo;
 use crate::observed::{Observed, Part};
 use crate::plan::Keys;
 use std::any::Any;

@@ -6,9 +6,9 @@
 use super::forwarding;
 use super::index::Index;
 use super::store::{Store, replace};
+use crate::databag::dashboard::Memo;
 use crate::databag::{Digest, Values};
 use crate::juju::Context;
-use crate::observed::observability::Memo;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

@@ -2,11 +2,12 @@
 
 use super::index::{Index, Records};
 use super::reader::Reader;
+use crate::databag::dashboard::Memo;
 use crate::databag::record::{Content, Record};
-use crate::databag::{Digest, Fault, Values};
+use crate::databag::{Digest, Fault, Topology, Values};
 use crate::juju::{Context, Endpoint, JujuVersion, RelationId, Scope};
 use crate::observed::Observability;
-use crate::observed::observability::{ForwardOptions, Limits, Memo, Outgoing, Principal, Topology};
+use crate::observed::observability::{ForwardOptions, Limits, Outgoing, Principal};
 use crate::tools::ToolError;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +27,7 @@ pub fn gather(index: &Index, context: &Context, leader: bool, own: &OwnBags) -> 
     let at = |endpoint| index.relations.iter().filter(move |(id, _)| id.endpoint == endpoint);
     let outgoing = [Endpoint::SendRemoteWrite, Endpoint::LoggingConsumer, Endpoint::GrafanaDashboards];
     Observability {
+        unit: context.unit.clone(),
         topology: Topology {
             model: context.model.clone(),
             model_uuid: context.model_uuid.clone(),
@@ -62,6 +64,7 @@ pub fn gather(index: &Index, context: &Context, leader: bool, own: &OwnBags) -> 
         },
         values: Values::default(),
         memo: Memo::default(),
+        rollout: None,
     }
 }
 

@@ -125,6 +125,7 @@ impl Runner {
         let program = which::which_in(call.program, Some(&self.path), &self.dir)
             .map_err(|_| ToolError::NotFound { program: call.program.to_owned() })?;
         let io = |error: std::io::Error| ToolError::Io { call: call.line(), why: error.to_string() };
+        let begin = self.clock.ticks();
         let mut child = Command::new(program)
             .args(&call.args)
             .stdin(if call.input.is_some() { Stdio::piped() } else { Stdio::null() })
@@ -132,7 +133,7 @@ impl Runner {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(io)?;
-        let result = self.serve(&mut child, call);
+        let result = self.serve(&mut child, call, begin);
         if result.is_err() {
             // It may have ended by itself meanwhile; either way it is waited for.
             let _ = child.kill();
@@ -154,9 +155,8 @@ impl Runner {
         })
     }
 
-    fn serve(&self, child: &mut Child, call: &Call<'_>) -> Result<Output, ToolError> {
+    fn serve(&self, child: &mut Child, call: &Call<'_>, begin: Duration) -> Result<Output, ToolError> {
         let io = |error: std::io::Error| ToolError::Io { call: call.line(), why: error.to_string() };
-        let begin = self.clock.ticks();
         let in_time = || self.clock.ticks().saturating_sub(begin) < call.limit;
         let too_late = || ToolError::TimedOut { call: call.line(), limit: call.limit };
         let mut feed = Feed::new(child.stdin.take(), call.input).map_err(io)?;

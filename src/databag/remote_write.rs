@@ -1,0 +1,90 @@
+//! `send-remote-write`: what we write into our application databag, and how rules are named in it.
+//!
+//! canonical/prometheus-k8s-operator `lib/charms/prometheus_k8s/v1/prometheus_remote_write.py`. The same
+//! `alert_rules` value goes to Loki; the names and what can be read back of them stand here for both.
+
+use super::Topology;
+use crate::juju::AppName;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The key of the rules, here and on `logging-consumer`.
+pub const ALERT_RULES: &str = "alert_rules";
+
+/// What stands before the name of each group of an application: its identifier in the letters that a
+/// group name may have, and a colon, which no Juju name can contain. So no group of `db` can be taken
+/// for one of `db-replica`.
+///
+/// ```
+/// # use lockstep::databag::{Topology, remote_write::group_prefix};
+/// let topology = Topology {
+///     model: "harbor".into(),
+///     model_uuid: "7d1f3c2a-9b4e-4c55-8a10-3f6e2b9d0c41".into(),
+///     application: "lockstep".parse().unwrap(),
+///     charm: "lockstep".into(),
+/// };
+/// let prefix = group_prefix(&topology, &"ledger-db".parse().unwrap());
+/// assert_eq!(prefix, "harbor_7d1f3c2a_ledger_db:");
+/// ```
+pub fn group_prefix(topology: &Topology, application: &AppName) -> String {
+    format!("{}:", plain(&topology.identifier(application)))
+}
+
+/// The part behind the prefix: the group's own name without the prefix that a provider has put there
+/// (`<model>_<uuid8>_<app>_`), in the letters `[a-zA-Z0-9_:]`.
+pub fn group_rest(topology: &Topology, application: &AppName, name: &str) -> String {
+    let name = plain(name);
+    let before = plain(&topology.identifier(application));
+    let rest = name
+        .strip_prefix(&before)
+        .and_then(|rest| rest.strip_prefix(['_', ':']))
+        .filter(|rest| !rest.is_empty());
+    rest.unwrap_or(&name).to_owned()
+}
+
+fn plain(text: &str) -> String {
+    let plain = |c: char| {
+        let keep = c.is_ascii_alphanumeric() || c == '_' || c == ':';
+        if keep { c } else { '_' }
+    };
+    text.chars().map(plain).collect()
+}
+
+/// One group, rendered with sorted keys.
+pub fn render_group(name: &str, mut fields: Map<String, Value>, rules: Vec<Value>) -> String {
+    fields.insert("name".to_owned(), Value::from(name));
+    fields.insert("rules".to_owned(), Value::from(rules));
+    Value::from(fields).to_string()
+}
+
+/// The value of `alert_rules`: rendered groups in their order; no groups are `{}`.
+pub fn alert_rules(groups: &[String]) -> String {
+    if groups.is_empty() { "{}".to_owned() } else { format!(r#"{{"groups":[{}]}}"#, groups.join(",")) }
+}
+
+/// The application databag.
+pub fn app_bag(groups: &[String]) -> BTreeMap<String, String> {
+    BTreeMap::from([(ALERT_RULES.to_owned(), alert_rules(groups))])
+}
+
+/// The groups of one application in a databag that we wrote earlier. What we did not write, or cannot
+/// read, is nothing.
+pub fn groups_of(bag: &BTreeMap<String, String>, prefix: &str) -> Vec<(String, Map<String, Value>)> {
+    let text = bag.get(ALERT_RULES).map(String::as_str).unwrap_or_default();
+    let Ok(Value::Object(mut rules)) = serde_json::from_str(text) else {
+        return Vec::new();
+    };
+    let Some(Value::Array(groups)) = rules.remove("groups") else {
+        return Vec::new();
+    };
+    groups
+        .into_iter()
+        .filter_map(|group| match group {
+            Value::Object(group) => {
+                let name = group.get("name")?.as_str()?.to_owned();
+                name.starts_with(prefix).then_some((name, group))
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => None,
+        })
+        .collect()
+}

@@ -1,0 +1,88 @@
+//! The statuses of this concern: one line a fault, the most important first, all bounded.
+
+use crate::juju::{Level, Status, UnitName};
+use crate::observed::observability::Observability;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How much a fault costs, worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    /// All that one of our own principals tells.
+    OwnValue,
+    /// A record of another unit.
+    PeerValue,
+    /// All rules, or the dashboards, of one relation: the far side refuses them.
+    Refusal,
+    /// A rule, group or dashboard of one of our own principals.
+    OwnItem,
+    /// The same of another unit's record.
+    PeerItem,
+    /// What does not fit.
+    Budget,
+}
+
+/// Lines that are shown; a principal with a thousand bad rules has one cause.
+const MAX_LINES: usize = 40;
+/// Bytes of one line. The aggregate shows 120; `show-status` and the log show all.
+const MAX_LINE: usize = 400;
+
+/// The faults that were found.
+#[derive(Debug, Default)]
+pub(super) struct Lines(BTreeMap<Rank, Vec<String>>);
+
+impl Lines {
+    pub(super) fn add(&mut self, rank: Rank, line: String) {
+        let mut line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        if line.len() > MAX_LINE {
+            let mut end = MAX_LINE;
+            while !line.is_char_boundary(end) {
+                end -= 1;
+            }
+            line.truncate(end);
+            line.push('…');
+        }
+        let lines = self.0.entry(rank).or_default();
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+
+    /// All statuses: the faults, or one remark when all is well, or nothing where nothing is related.
+    pub(super) fn statuses(self, observed: &Observability, records: usize) -> Vec<Status> {
+        let lines: Vec<String> = self.0.into_values().flatten().collect();
+        let more = lines.len().saturating_sub(MAX_LINES);
+        let mut statuses: Vec<Status> =
+            lines.into_iter().take(MAX_LINES).map(|line| Status::new(Level::Blocked, line)).collect();
+        if more > 0 {
+            let line = format!("{more} more faults in cos-agent data");
+            statuses.push(Status::new(Level::Blocked, line));
+        }
+        if statuses.is_empty() && !observed.principals.is_empty() {
+            statuses.push(Status::new(Level::Active, remark(observed, records)));
+        }
+        statuses
+    }
+}
+
+/// `1 principal observed`, and who has said nothing yet: no fault, but worth knowing.
+fn remark(observed: &Observability, records: usize) -> String {
+    let silent: BTreeSet<&UnitName> = observed
+        .principals
+        .iter()
+        .filter(|principal| principal.config.is_none())
+        .map(|principal| &principal.unit)
+        .collect();
+    let mut remark = match records {
+        1 => "1 principal observed".to_owned(),
+        n => format!("{n} principals observed"),
+    };
+    if let (true, Some(unit)) = (records < distinct(observed), silent.first()) {
+        remark.push_str(&format!("; {unit} has sent nothing yet"));
+    }
+    remark
+}
+
+fn distinct(observed: &Observability) -> usize {
+    let units = observed.principals.iter().map(|principal| &principal.unit);
+    units.collect::<BTreeSet<_>>().len()
+}
