@@ -44,9 +44,7 @@ impl Actions {
             let name = name.required_text()?;
             let fields = entry.entries_as("map[string]interface {}")?;
             check_name(charm_name, name)?;
-            result
-                .actions
-                .insert(name.to_owned(), Action::parse(name, fields)?);
+            result.actions.insert(name.to_owned(), Action::parse(name, fields)?);
         }
         Ok(result)
     }
@@ -60,9 +58,7 @@ impl Action {
             execution_group: String::new(),
             schema: Map::new(),
         };
-        action
-            .schema
-            .insert("description".into(), action.description.as_str().into());
+        action.schema.insert("description".into(), action.description.as_str().into());
         action.schema.insert("type".into(), "object".into());
         action.schema.insert("title".into(), name.into());
         action.schema.insert("properties".into(), json!({}));
@@ -76,12 +72,7 @@ impl Action {
 
     fn set(&mut self, key: &str, value: Value) -> Result<(), String> {
         let wrong = |wanted: &str| format!("value for schema key {} must be {wanted}", quote(key));
-        let string = |value: &Value| {
-            value
-                .as_str()
-                .map(str::to_owned)
-                .ok_or_else(|| wrong("a string"))
-        };
+        let string = |value: &Value| value.as_str().map(str::to_owned).ok_or_else(|| wrong("a string"));
         match key {
             "description" => self.description = string(&value)?,
             "title" => {
@@ -113,27 +104,18 @@ impl Action {
     /// The declared parameters: schema with `type`, `default`, `description` of each.
     pub fn params(&self) -> impl Iterator<Item = (&str, &Value)> {
         let properties = self.schema.get("properties").and_then(Value::as_object);
-        properties
-            .into_iter()
-            .flatten()
-            .map(|(name, schema)| (name.as_str(), schema))
+        properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema))
     }
 
     /// The parameters that a call must give.
     pub fn required(&self) -> Vec<&str> {
         let listed = self.schema.get("required").and_then(Value::as_array);
-        listed
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect()
+        listed.into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
     /// Whether undeclared parameters are taken, if the file says so.
     pub fn additional_properties(&self) -> Option<bool> {
-        self.schema
-            .get("additionalProperties")
-            .and_then(Value::as_bool)
+        self.schema.get("additionalProperties").and_then(Value::as_bool)
     }
 }
 
@@ -156,10 +138,9 @@ fn check_name(charm_name: &str, name: &str) -> Result<(), String> {
 fn refuse_references(value: &Value) -> Result<(), String> {
     match value {
         Value::Object(map) => map.iter().try_for_each(|(key, value)| match key.as_str() {
-            "$ref" | "$schema" => Err(format!(
-                "schema key {} not compatible with this version of juju",
-                quote(key)
-            )),
+            "$ref" | "$schema" => {
+                Err(format!("schema key {} not compatible with this version of juju", quote(key)))
+            }
             _ => refuse_references(value),
         }),
         Value::Array(items) => items

@@ -56,27 +56,16 @@ pub fn open(path: &Path) -> Result<CharmFiles, Error> {
     let metadata = file("metadata.yaml")?
         .ok_or_else(|| Error::Refused("archive file \"metadata.yaml\" not found".to_owned()))?;
     let metadata = Metadata::parse(&metadata).map_err(Error::Refused)?;
-    let in_manifest =
-        |why: String| Error::Refused(format!("parsing \"manifest.yaml\" file: {why}"));
-    let manifest = file("manifest.yaml")?
-        .map(|text| Manifest::parse(&text))
-        .transpose()
-        .map_err(in_manifest)?;
-    let config = file("config.yaml")?
-        .map(|text| Config::parse(&text))
-        .transpose()
-        .map_err(Error::Refused)?;
-    let actions = file("actions.yaml")?
-        .map(|text| Actions::parse(&metadata.name, &text))
-        .transpose();
+    let in_manifest = |why: String| Error::Refused(format!("parsing \"manifest.yaml\" file: {why}"));
+    let manifest =
+        file("manifest.yaml")?.map(|text| Manifest::parse(&text)).transpose().map_err(in_manifest)?;
+    let config = file("config.yaml")?.map(|text| Config::parse(&text)).transpose().map_err(Error::Refused)?;
+    let actions = file("actions.yaml")?.map(|text| Actions::parse(&metadata.name, &text)).transpose();
     let actions = actions.map_err(Error::Refused)?.unwrap_or_default();
     let revision = match file("revision")? {
         None => 0,
         Some(text) => {
-            let number = text
-                .split_whitespace()
-                .next()
-                .and_then(|word| word.parse().ok());
+            let number = text.split_whitespace().next().and_then(|word| word.parse().ok());
             number.ok_or_else(|| Error::Refused("invalid revision file".to_owned()))?
         }
     };
@@ -84,17 +73,12 @@ pub fn open(path: &Path) -> Result<CharmFiles, Error> {
     metadata.check(manifest.as_ref()).map_err(Error::Refused)?;
     if !has_hooks_or_dispatch(&members) {
         let name = quote(&metadata.name);
-        return Err(Error::Refused(format!(
-            "invalid charm {name}: has no hooks nor dispatch file"
-        )));
+        return Err(Error::Refused(format!("invalid charm {name}: has no hooks nor dispatch file")));
     }
     let Some(manifest) = manifest.filter(|manifest| !manifest.bases.is_empty()) else {
         return Err(Error::Refused("charm does not define any bases".to_owned()));
     };
-    let names = members
-        .iter()
-        .map(|member| clean(&member.name))
-        .filter(|name| name != ".");
+    let names = members.iter().map(|member| clean(&member.name)).filter(|name| name != ".");
     Ok(CharmFiles {
         source: path.to_owned(),
         metadata,
@@ -118,16 +102,9 @@ pub fn unpack(file: &Path, dir: &Path) -> Result<CharmFiles, Error> {
 
 /// Replace the charm in a folder: members that only the old one has are deleted, the new ones made anew, and files
 /// that the charm itself made stay.
-pub fn upgrade(
-    dir: &Path,
-    old_members: &BTreeSet<String>,
-    file: &Path,
-) -> Result<CharmFiles, Error> {
+pub fn upgrade(dir: &Path, old_members: &BTreeSet<String>, file: &Path) -> Result<CharmFiles, Error> {
     let new = open(file)?;
-    for gone in old_members
-        .difference(&new.members)
-        .filter(|name| is_below(name))
-    {
+    for gone in old_members.difference(&new.members).filter(|name| is_below(name)) {
         unpack::remove(&dir.join(gone))?;
     }
     unpack(file, dir)
@@ -155,21 +132,14 @@ fn content(members: &[Member], name: &str) -> Result<Option<String>, Error> {
 /// A file or link directly in `hooks/`, or any path with `dispatch` in it.
 fn has_hooks_or_dispatch(members: &[Member]) -> bool {
     members.iter().any(|Member { name, content, .. }| {
-        let hook = name
-            .strip_prefix("hooks/")
-            .is_some_and(|hook| !hook.is_empty() && !hook.contains('/'));
-        name.contains("dispatch")
-            || (hook && matches!(content, Content::File(_) | Content::Link(_)))
+        let hook = name.strip_prefix("hooks/").is_some_and(|hook| !hook.is_empty() && !hook.contains('/'));
+        name.contains("dispatch") || (hook && matches!(content, Content::File(_) | Content::Link(_)))
     })
 }
 
 fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
-    line.strip_prefix("revision-id: ")
-        .unwrap_or(line)
-        .chars()
-        .take(100)
-        .collect()
+    line.strip_prefix("revision-id: ").unwrap_or(line).chars().take(100).collect()
 }
 
 #[cfg(test)]

@@ -36,19 +36,11 @@ impl Assumes {
     /// The value of the key.
     pub(super) fn parse(value: &Value) -> Result<Self, String> {
         let Some(items) = value.as_array() else {
-            return Err(crate::charm::schema::unexpected(
-                "metadata: assumes",
-                "list",
-                value,
-            ));
+            return Err(crate::charm::schema::unexpected("metadata: assumes", "list", value));
         };
         let parsed = items.iter().enumerate().map(|(at, item)| {
-            expression(item).map_err(|why| {
-                format!(
-                    "parsing expression {} in top level \"assumes\" block: {why}",
-                    at + 1
-                )
-            })
+            expression(item)
+                .map_err(|why| format!("parsing expression {} in top level \"assumes\" block: {why}", at + 1))
         });
         parsed.collect::<Result<_, String>>().map(Self)
     }
@@ -57,41 +49,24 @@ impl Assumes {
     /// not offered.
     pub fn unmet(&self, juju_version: &str) -> Vec<String> {
         let version = version(juju_version);
-        self.0
-            .iter()
-            .flat_map(|expression| expression.unmet(version.as_ref(), juju_version))
-            .collect()
+        self.0.iter().flat_map(|expression| expression.unmet(version.as_ref(), juju_version)).collect()
     }
 }
 
 impl Expression {
     fn unmet(&self, version: Option<&Version>, written: &str) -> Vec<String> {
         match self {
-            Self::AllOf(all) => all
-                .iter()
-                .flat_map(|part| part.unmet(version, written))
-                .collect(),
+            Self::AllOf(all) => all.iter().flat_map(|part| part.unmet(version, written)).collect(),
             Self::AnyOf(any) => {
-                let failures: Vec<Vec<String>> = any
-                    .iter()
-                    .map(|part| part.unmet(version, written))
-                    .collect();
-                if failures.iter().any(Vec::is_empty) {
-                    Vec::new()
-                } else {
-                    failures.concat()
-                }
+                let failures: Vec<Vec<String>> =
+                    any.iter().map(|part| part.unmet(version, written)).collect();
+                if failures.iter().any(Vec::is_empty) { Vec::new() } else { failures.concat() }
             }
             Self::Feature { name, .. } if name != "juju" => {
-                vec![format!(
-                    "charm requires feature {} but model does not support it",
-                    quote(name)
-                )]
+                vec![format!("charm requires feature {} but model does not support it", quote(name))]
             }
             Self::Feature { bound: None, .. } => Vec::new(),
-            Self::Feature {
-                bound: Some(bound), ..
-            } => {
+            Self::Feature { bound: Some(bound), .. } => {
                 let offered = version.map(Version::key);
                 let wanted = Some(bound.version.key());
                 if (offered >= wanted) == bound.at_least {
@@ -99,9 +74,7 @@ impl Expression {
                 }
                 let sign = if bound.at_least { ">=" } else { "<" };
                 let wanted = &bound.written;
-                vec![format!(
-                    "charm requires Juju version {sign} {wanted}, model has version {written}"
-                )]
+                vec![format!("charm requires Juju version {sign} {wanted}, model has version {written}")]
             }
         }
     }
@@ -109,14 +82,7 @@ impl Expression {
 
 impl Version {
     fn key(&self) -> (u64, u64, bool, &str, u64, u64) {
-        (
-            self.major,
-            self.minor,
-            self.tag.is_empty(),
-            &self.tag,
-            self.patch,
-            self.build,
-        )
+        (self.major, self.minor, self.tag.is_empty(), &self.tag, self.patch, self.build)
     }
 }
 
@@ -138,14 +104,10 @@ fn expression(item: &Value) -> Result<Expression, String> {
             };
             let key = quote(key);
             let Some(items) = value.as_array() else {
-                return Err(format!(
-                    "malformed {key} expression; expected a list of sub-expressions"
-                ));
+                return Err(format!("malformed {key} expression; expected a list of sub-expressions"));
             };
             let parts: Result<_, String> = items.iter().map(expression).collect();
-            parts
-                .map(build)
-                .map_err(|why| format!("parsing {key} expression: {why}"))
+            parts.map(build).map_err(|why| format!("parsing {key} expression: {why}"))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
             Err("expected a feature, \"any-of\" or \"all-of\" expression".to_owned())
@@ -157,10 +119,7 @@ fn expression(item: &Value) -> Result<Expression, String> {
 fn feature(text: &str) -> Result<Expression, String> {
     let malformed = || format!("malformed feature expression {}", quote(text));
     if is_feature_name(text) {
-        return Ok(Expression::Feature {
-            name: text.to_owned(),
-            bound: None,
-        });
+        return Ok(Expression::Feature { name: text.to_owned(), bound: None });
     }
     let (name, rest, at_least) = match (text.split_once(">="), text.split_once('<')) {
         (Some((name, rest)), _) => (name, rest, true),
@@ -172,19 +131,11 @@ fn feature(text: &str) -> Result<Expression, String> {
         return Err(malformed());
     }
     let Some(version) = version(written) else {
-        return Err(format!(
-            "{}: invalid version {}",
-            malformed(),
-            quote(written)
-        ));
+        return Err(format!("{}: invalid version {}", malformed(), quote(written)));
     };
     Ok(Expression::Feature {
         name: name.to_owned(),
-        bound: Some(Bound {
-            at_least,
-            version,
-            written: written.to_owned(),
-        }),
+        bound: Some(Bound { at_least, version, written: written.to_owned() }),
     })
 }
 
@@ -193,9 +144,7 @@ fn is_feature_name(text: &str) -> bool {
     text.len() > 1
         && text.starts_with(|c: char| c.is_ascii_lowercase())
         && text.ends_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
-        && text
-            .bytes()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
 }
 
 /// `1`, `1.2`, `1.2.3`, `1.2-tag3`, and a build after a dot at the end of the last two.
@@ -211,18 +160,12 @@ fn version(text: &str) -> Option<Version> {
         Some(second) => match second.split_once('-') {
             None => (number(second)?, String::new(), None),
             Some((minor, tagged)) => {
-                let end = tagged
-                    .find(|c: char| c.is_ascii_digit())
-                    .unwrap_or(tagged.len());
+                let end = tagged.find(|c: char| c.is_ascii_digit()).unwrap_or(tagged.len());
                 let (tag, in_tag) = tagged.split_at_checked(end)?;
                 if tag.is_empty() || !tag.bytes().all(|b| b.is_ascii_lowercase()) {
                     return None;
                 }
-                let in_tag = if in_tag.is_empty() {
-                    0
-                } else {
-                    number(in_tag)?
-                };
+                let in_tag = if in_tag.is_empty() { 0 } else { number(in_tag)? };
                 (number(minor)?, tag.to_owned(), Some(in_tag))
             }
         },
@@ -231,13 +174,7 @@ fn version(text: &str) -> Option<Version> {
         patch = parts.next().map(number).unwrap_or(Some(0));
     }
     let build = parts.next().map(number).unwrap_or(Some(0))?;
-    parts.next().is_none().then_some(Version {
-        major,
-        minor,
-        patch: patch?,
-        tag,
-        build,
-    })
+    parts.next().is_none().then_some(Version { major, minor, patch: patch?, tag, build })
 }
 
 #[cfg(test)]
@@ -252,16 +189,8 @@ mod tests {
             (json!(["juju"]), "2.9.50", ""),
             (json!(["juju >= 3.1"]), "3.1.0", ""),
             (json!(["juju >= 3.1"]), "3.6.1.1", ""),
-            (
-                json!(["juju>=3.1"]),
-                "2.9.50",
-                "charm requires Juju version >= 3.1, model has version 2.9.50",
-            ),
-            (
-                json!(["juju < 4"]),
-                "4.0.1",
-                "charm requires Juju version < 4, model has version 4.0.1",
-            ),
+            (json!(["juju>=3.1"]), "2.9.50", "charm requires Juju version >= 3.1, model has version 2.9.50"),
+            (json!(["juju < 4"]), "4.0.1", "charm requires Juju version < 4, model has version 4.0.1"),
             (
                 json!(["juju >= 4.0"]),
                 "4.0-beta5",
@@ -275,11 +204,7 @@ mod tests {
                 "charm requires feature \"k8s-api\" but model does not support it",
             ),
         ] {
-            assert_eq!(
-                Assumes::parse(&assumes).unwrap().unmet(juju).join("; "),
-                expected,
-                "{assumes}"
-            );
+            assert_eq!(Assumes::parse(&assumes).unwrap().unmet(juju).join("; "), expected, "{assumes}");
         }
     }
 
@@ -287,39 +212,18 @@ mod tests {
     fn malformed_blocks_are_refused() {
         let first = "parsing expression 1 in top level \"assumes\" block: ";
         for (assumes, expected) in [
-            (
-                json!(["juju > 3"]),
-                "malformed feature expression \"juju > 3\"",
-            ),
-            (
-                json!(["juju >= x"]),
-                "malformed feature expression \"juju >= x\": invalid version \"x\"",
-            ),
-            (
-                json!([3]),
-                "expected a feature, \"any-of\" or \"all-of\" expression",
-            ),
-            (
-                json!([{"any-of": [], "all-of": []}]),
-                "malformed composite expression",
-            ),
+            (json!(["juju > 3"]), "malformed feature expression \"juju > 3\""),
+            (json!(["juju >= x"]), "malformed feature expression \"juju >= x\": invalid version \"x\""),
+            (json!([3]), "expected a feature, \"any-of\" or \"all-of\" expression"),
+            (json!([{"any-of": [], "all-of": []}]), "malformed composite expression"),
             (
                 json!([{"none-of": []}]),
                 "malformed composite expression; expected an \"any-of\" or \"all-of\" block",
             ),
-            (
-                json!([{"any-of": 1}]),
-                "malformed \"any-of\" expression; expected a list of sub-expressions",
-            ),
-            (
-                json!([{"any-of": ["J"]}]),
-                "parsing \"any-of\" expression: malformed feature expression \"J\"",
-            ),
+            (json!([{"any-of": 1}]), "malformed \"any-of\" expression; expected a list of sub-expressions"),
+            (json!([{"any-of": ["J"]}]), "parsing \"any-of\" expression: malformed feature expression \"J\""),
         ] {
-            assert_eq!(
-                Assumes::parse(&assumes).unwrap_err(),
-                format!("{first}{expected}")
-            );
+            assert_eq!(Assumes::parse(&assumes).unwrap_err(), format!("{first}{expected}"));
         }
     }
 }

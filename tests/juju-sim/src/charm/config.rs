@@ -71,39 +71,25 @@ impl Config {
     /// Read and check the file.
     pub fn parse(text: &str) -> Result<Self, String> {
         let empty = || "invalid config: empty configuration".to_owned();
-        let root = yaml_v2::document(text.as_bytes())?
-            .filter(|root| !root.is_null())
-            .ok_or_else(empty)?;
-        let options = root
-            .entries_as("charm.Config")?
-            .iter()
-            .rev()
-            .find(|(key, _)| key.text() == Some("options"));
+        let root = yaml_v2::document(text.as_bytes())?.filter(|root| !root.is_null()).ok_or_else(empty)?;
+        let options =
+            root.entries_as("charm.Config")?.iter().rev().find(|(key, _)| key.text() == Some("options"));
         let (_, options) = options.ok_or_else(empty)?;
         let mut config = Self::default();
         for (name, entry) in options.entries_as("map[string]charm.Option")? {
             let name = name.required_text()?;
-            config
-                .options
-                .insert(name.to_owned(), ConfigOption::parse(name, entry)?);
+            config.options.insert(name.to_owned(), ConfigOption::parse(name, entry)?);
         }
         Ok(config)
     }
 
     /// The value of `juju config NAME=TEXT`.
     pub fn parse_setting(&self, name: &str, text: &str) -> Result<Value, String> {
-        let option = self
-            .options
-            .get(name)
-            .ok_or_else(|| format!("unknown option {}", quote(name)))?;
+        let option = self.options.get(name).ok_or_else(|| format!("unknown option {}", quote(name)))?;
         let parsed = match option.kind {
             OptionKind::String | OptionKind::Secret => Some(text.into()),
             OptionKind::Int => text.parse::<i64>().ok().map(Value::from),
-            OptionKind::Float => text
-                .parse()
-                .ok()
-                .and_then(Number::from_f64)
-                .map(Value::from),
+            OptionKind::Float => text.parse().ok().and_then(Number::from_f64).map(Value::from),
             OptionKind::Boolean => schema::as_bool(&text.into()).map(Value::from),
         };
         parsed.ok_or_else(|| mismatch(name, option.kind, &text.into()))
@@ -111,10 +97,7 @@ impl Config {
 
     /// The value as the option's type, where it is given typed; null resets and fits every option.
     pub fn validate_setting(&self, name: &str, value: &Value) -> Result<Value, String> {
-        let option = self
-            .options
-            .get(name)
-            .ok_or_else(|| format!("unknown option {}", quote(name)))?;
+        let option = self.options.get(name).ok_or_else(|| format!("unknown option {}", quote(name)))?;
         coerce(option.kind, value).ok_or_else(|| mismatch(name, option.kind, value))
     }
 }
@@ -123,30 +106,19 @@ impl ConfigOption {
     fn parse(name: &str, entry: &Node) -> Result<Self, String> {
         let fields = entry.entries_as("charm.Option")?;
         let field = |key: &str| {
-            let found = fields
-                .iter()
-                .rev()
-                .find(|(name, _)| name.text() == Some(key));
+            let found = fields.iter().rev().find(|(name, _)| name.text() == Some(key));
             found.map(|(_, value)| value)
         };
         let text = |key: &str| field(key).map_or(Ok(""), Node::required_text);
         let kind = text("type")?;
         let description = text("description")?.to_owned();
         let Some(kind) = OptionKind::from_name(kind) else {
-            return Err(format!(
-                "invalid config: option {} has unknown type {}",
-                quote(name),
-                quote(kind)
-            ));
+            return Err(format!("invalid config: option {} has unknown type {}", quote(name), quote(kind)));
         };
         let default = field("default").map_or(Ok(Value::Null), Node::value)?;
         let typed = coerce(kind, &default)
             .ok_or_else(|| format!("invalid config default: {}", mismatch(name, kind, &default)))?;
-        Ok(Self {
-            kind,
-            default: typed,
-            description,
-        })
+        Ok(Self { kind, default: typed, description })
     }
 }
 
@@ -159,20 +131,14 @@ fn coerce(kind: OptionKind, value: &Value) -> Option<Value> {
         OptionKind::Int => schema::as_int(value).map(Value::from),
         OptionKind::Float => value.as_f64().and_then(Number::from_f64).map(Value::from),
         OptionKind::Boolean => schema::as_bool(value).map(Value::from),
-        OptionKind::Secret => value
-            .as_str()
-            .filter(|uri| uri.is_empty() || uri.starts_with("secret:"))
-            .map(Value::from),
+        OptionKind::Secret => {
+            value.as_str().filter(|uri| uri.is_empty() || uri.starts_with("secret:")).map(Value::from)
+        }
     }
 }
 
 fn mismatch(name: &str, kind: OptionKind, value: &Value) -> String {
-    format!(
-        "option {} expected {}, got {}",
-        quote(name),
-        kind.name(),
-        literal(value)
-    )
+    format!("option {} expected {}, got {}", quote(name), kind.name(), literal(value))
 }
 
 #[cfg(test)]
@@ -189,20 +155,14 @@ mod tests {
              \x20 f: {type: secret, default: 'secret:x'}\n  g: {type: int}\n  h: {type: int, default: '7'}\n  yes:\n",
         )
         .unwrap();
-        let defaults: BTreeMap<_, _> = config
-            .options
-            .iter()
-            .map(|(name, option)| (name, &option.default))
-            .collect();
+        let defaults: BTreeMap<_, _> =
+            config.options.iter().map(|(name, option)| (name, &option.default)).collect();
         assert_eq!(
             json!(defaults),
             json!({"a": "", "b": 16, "c": 2.0, "d": false, "e": "stable", "f": "secret:x", "g": null, "h": 7, "yes": null})
         );
         assert_eq!(
-            (
-                config.options["e"].kind,
-                config.options["a"].description.as_str()
-            ),
+            (config.options["e"].kind, config.options["a"].description.as_str()),
             (OptionKind::String, "x")
         );
     }
@@ -214,10 +174,7 @@ mod tests {
             ("# x", "invalid config: empty configuration"),
             ("{}", "invalid config: empty configuration"),
             ("settings: {}", "invalid config: empty configuration"),
-            (
-                "options: {x: {type: y}}",
-                "invalid config: option \"x\" has unknown type \"y\"",
-            ),
+            ("options: {x: {type: y}}", "invalid config: option \"x\" has unknown type \"y\""),
             (
                 "options: {x: {type: int, default: a}}",
                 "invalid config default: option \"x\" expected int, got \"a\"",
@@ -264,28 +221,15 @@ mod tests {
     #[test]
     fn settings_are_parsed_by_type() {
         let config =
-            Config::parse("options: {s: {}, i: {type: int}, f: {type: float}, b: {type: boolean}}")
-                .unwrap();
+            Config::parse("options: {s: {}, i: {type: int}, f: {type: float}, b: {type: boolean}}").unwrap();
         for (name, text, expected) in [
             ("s", "", Ok(json!(""))),
             ("i", "-5", Ok(json!(-5))),
-            (
-                "i",
-                "a",
-                Err("option \"i\" expected int, got \"a\"".to_owned()),
-            ),
-            (
-                "i",
-                "0x10",
-                Err("option \"i\" expected int, got \"0x10\"".to_owned()),
-            ),
+            ("i", "a", Err("option \"i\" expected int, got \"a\"".to_owned())),
+            ("i", "0x10", Err("option \"i\" expected int, got \"0x10\"".to_owned())),
             ("f", "0.5", Ok(json!(0.5))),
             ("b", "True", Ok(json!(true))),
-            (
-                "b",
-                "yes",
-                Err("option \"b\" expected boolean, got \"yes\"".to_owned()),
-            ),
+            ("b", "yes", Err("option \"b\" expected boolean, got \"yes\"".to_owned())),
             ("x", "1", Err("unknown option \"x\"".to_owned())),
         ] {
             assert_eq!(config.parse_setting(name, text), expected);

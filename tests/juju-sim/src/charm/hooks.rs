@@ -23,52 +23,23 @@ pub const UNIT: [&str; 14] = [
 ];
 
 /// Hooks about secrets.
-pub const SECRET: [&str; 4] = [
-    "secret-changed",
-    "secret-expired",
-    "secret-remove",
-    "secret-rotate",
-];
+pub const SECRET: [&str; 4] = ["secret-changed", "secret-expired", "secret-remove", "secret-rotate"];
 
 /// What follows the name of an endpoint.
-pub const RELATION: [&str; 5] = [
-    "relation-created",
-    "relation-joined",
-    "relation-changed",
-    "relation-departed",
-    "relation-broken",
-];
+pub const RELATION: [&str; 5] =
+    ["relation-created", "relation-joined", "relation-changed", "relation-departed", "relation-broken"];
 
 const STORAGE: [&str; 2] = ["storage-attached", "storage-detaching"];
-const WORKLOAD: [&str; 3] = [
-    "pebble-change-updated",
-    "pebble-custom-notice",
-    "pebble-ready",
-];
+const WORKLOAD: [&str; 3] = ["pebble-change-updated", "pebble-custom-notice", "pebble-ready"];
 
 /// All names of hooks that this charm can have.
 pub fn known(metadata: &Metadata) -> BTreeSet<String> {
-    let endpoints: Vec<String> = metadata
-        .endpoints
-        .iter()
-        .map(|endpoint| endpoint.name.clone())
-        .collect();
-    let mut names: BTreeSet<String> = UNIT
-        .iter()
-        .chain(&SECRET)
-        .map(|name| (*name).to_owned())
-        .collect();
-    let groups: [(&[String], &[&str]); 3] = [
-        (&endpoints, &RELATION),
-        (&metadata.storage, &STORAGE),
-        (&metadata.containers, &WORKLOAD),
-    ];
+    let endpoints: Vec<String> = metadata.endpoints.iter().map(|endpoint| endpoint.name.clone()).collect();
+    let mut names: BTreeSet<String> = UNIT.iter().chain(&SECRET).map(|name| (*name).to_owned()).collect();
+    let groups: [(&[String], &[&str]); 3] =
+        [(&endpoints, &RELATION), (&metadata.storage, &STORAGE), (&metadata.containers, &WORKLOAD)];
     for (owners, kinds) in groups {
-        names.extend(
-            owners
-                .iter()
-                .flat_map(|owner| kinds.iter().map(move |kind| format!("{owner}-{kind}"))),
-        );
+        names.extend(owners.iter().flat_map(|owner| kinds.iter().map(move |kind| format!("{owner}-{kind}"))));
     }
     names
 }
@@ -84,17 +55,10 @@ mod tests {
         )
         .unwrap();
         let names = known(&metadata);
-        assert_eq!(
-            names.len(),
-            UNIT.len() + SECRET.len() + RELATION.len() + STORAGE.len() + WORKLOAD.len()
-        );
-        for name in [
-            "install",
-            "secret-rotate",
-            "p-relation-broken",
-            "data-storage-attached",
-            "c-pebble-ready",
-        ] {
+        assert_eq!(names.len(), UNIT.len() + SECRET.len() + RELATION.len() + STORAGE.len() + WORKLOAD.len());
+        for name in
+            ["install", "secret-rotate", "p-relation-broken", "data-storage-attached", "c-pebble-ready"]
+        {
             assert!(names.contains(name), "{name}");
         }
     }

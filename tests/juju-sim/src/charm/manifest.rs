@@ -24,17 +24,8 @@ pub struct Base {
     pub architectures: Vec<String>,
 }
 
-const SYSTEMS: [&str; 6] = [
-    "ubuntu",
-    "centos",
-    "windows",
-    "osx",
-    "opensuse",
-    "genericlinux",
-];
-const ARCHITECTURES: [&str; 7] = [
-    "amd64", "i386", "armhf", "arm64", "ppc64el", "s390x", "riscv64",
-];
+const SYSTEMS: [&str; 6] = ["ubuntu", "centos", "windows", "osx", "opensuse", "genericlinux"];
+const ARCHITECTURES: [&str; 7] = ["amd64", "i386", "armhf", "arm64", "ppc64el", "s390x", "riscv64"];
 const RISKS: [&str; 4] = ["stable", "candidate", "beta", "edge"];
 
 impl Manifest {
@@ -43,19 +34,10 @@ impl Manifest {
         let raw = raw(text).map_err(|why| format!("manifest: {why}"))?;
         let listed = raw.get("bases").unwrap_or(&Value::Null);
         let Some(items) = listed.as_array() else {
-            return Err(format!(
-                "manifest: coerce: {}",
-                schema_text("", "list", listed)
-            ));
+            return Err(format!("manifest: coerce: {}", schema_text("", "list", listed)));
         };
-        let bases: Result<_, String> = items
-            .iter()
-            .enumerate()
-            .map(|(at, item)| base(item, at))
-            .collect();
-        bases
-            .map(|bases| Self { bases })
-            .map_err(|why| format!("manifest: {why}"))
+        let bases: Result<_, String> = items.iter().enumerate().map(|(at, item)| base(item, at)).collect();
+        bases.map(|bases| Self { bases }).map_err(|why| format!("manifest: {why}"))
     }
 }
 
@@ -65,11 +47,7 @@ fn raw(text: &str) -> Result<Map<String, Value>, String> {
         return Ok(Map::new());
     };
     root.entries_as("map[interface {}]interface {}")?;
-    if root.is_null() {
-        Ok(Map::new())
-    } else {
-        root.object()
-    }
+    if root.is_null() { Ok(Map::new()) } else { root.object() }
 }
 
 fn base(item: &Value, at: usize) -> Result<Base, String> {
@@ -79,9 +57,7 @@ fn base(item: &Value, at: usize) -> Result<Base, String> {
     };
     let text = |key: &str| match map.get(key) {
         None => Ok(None),
-        Some(value) => schema::as_string(value, &format!("[{at}].{key}"))
-            .map(Some)
-            .map_err(coerce),
+        Some(value) => schema::as_string(value, &format!("[{at}].{key}")).map(Some).map_err(coerce),
     };
     let name = text("name")?.unwrap_or_default();
     let channel = text("channel")?;
@@ -89,20 +65,12 @@ fn base(item: &Value, at: usize) -> Result<Base, String> {
         None => Vec::new(),
         Some(Value::Array(items)) => {
             let path = |n: usize| format!("[{at}].architectures[{n}]");
-            let names = items
-                .iter()
-                .enumerate()
-                .map(|(n, item)| schema::as_string(item, &path(n)).map_err(coerce));
-            names
-                .map(|name| name.map(|name| architecture(&name)))
-                .collect::<Result<_, _>>()?
+            let names =
+                items.iter().enumerate().map(|(n, item)| schema::as_string(item, &path(n)).map_err(coerce));
+            names.map(|name| name.map(|name| architecture(&name))).collect::<Result<_, _>>()?
         }
         Some(other) => {
-            return Err(coerce(unexpected(
-                &format!("[{at}].architectures"),
-                "list",
-                other,
-            )));
+            return Err(coerce(unexpected(&format!("[{at}].architectures"), "list", other)));
         }
     };
     let track = match &channel {
@@ -120,17 +88,10 @@ fn base(item: &Value, at: usize) -> Result<Base, String> {
     if channel.is_none() {
         return Err("channel not valid".to_owned());
     }
-    if let Some(bad) = architectures
-        .iter()
-        .find(|name| !ARCHITECTURES.contains(&name.as_str()))
-    {
+    if let Some(bad) = architectures.iter().find(|name| !ARCHITECTURES.contains(&name.as_str())) {
         return Err(format!("architecture {} not valid", quote(bad)));
     }
-    Ok(Base {
-        name,
-        channel: track,
-        architectures,
-    })
+    Ok(Base { name, channel: track, architectures })
 }
 
 /// The track of `track`, `risk`, `track/risk`, `risk/branch` or `track/risk/branch`.
@@ -147,10 +108,7 @@ fn track(channel: &str) -> Result<String, String> {
         [track, risk] => (Some(*track), Some(*risk), None),
         [track, risk, branch] => (Some(*track), Some(*risk), Some(*branch)),
         _ => {
-            return Err(format!(
-                "channel is malformed and has too many components {}",
-                quote(channel)
-            ));
+            return Err(format!("channel is malformed and has too many components {}", quote(channel)));
         }
     };
     let invalid = |what: &str| Err(format!("{what} in channel {} not valid", quote(channel)));
@@ -168,11 +126,7 @@ fn track(channel: &str) -> Result<String, String> {
 
 /// Juju's name for what `uname -m` says.
 fn architecture(name: &str) -> String {
-    let x86 = |name: &str| {
-        ["386", "486", "586", "686"]
-            .iter()
-            .any(|family| name.contains(family))
-    };
+    let x86 = |name: &str| ["386", "486", "586", "686"].iter().any(|family| name.contains(family));
     match name {
         _ if name.contains("amd64") || name.contains("x86_64") => "amd64",
         _ if x86(name) => "i386",
@@ -187,10 +141,7 @@ fn architecture(name: &str) -> String {
 }
 
 fn schema_text(path: &str, wanted: &str, got: &Value) -> String {
-    format!(
-        "{path}expected {wanted}, got {}",
-        crate::wire::go_text::typed_literal(got)
-    )
+    format!("{path}expected {wanted}, got {}", crate::wire::go_text::typed_literal(got))
 }
 
 #[cfg(test)]
@@ -204,47 +155,26 @@ mod tests {
         let bases = Manifest::parse(text).unwrap().bases;
         assert_eq!(bases[0].channel, "24.04");
         assert_eq!(bases[0].architectures, ["amd64", "amd64", "armhf", "i386"]);
-        assert_eq!(
-            (bases[1].name.as_str(), bases[1].channel.as_str()),
-            ("centos", "7")
-        );
+        assert_eq!((bases[1].name.as_str(), bases[1].channel.as_str()), ("centos", "7"));
     }
 
     #[test]
     fn bad_bases_are_refused() {
         for (base, expected) in [
-            (
-                "{name: ubuntu, channel: 24.04}",
-                "coerce: [0].channel: expected string, got float64(24.04)",
-            ),
+            ("{name: ubuntu, channel: 24.04}", "coerce: [0].channel: expected string, got float64(24.04)"),
             ("{channel: '24.04'}", "base without name not valid"),
             ("{name: debian, channel: '12'}", "os \"debian\" not valid"),
             ("{name: ubuntu}", "channel not valid"),
-            (
-                "{name: ubuntu, channel: ''}",
-                "parsing channel \"\": empty channel not valid",
-            ),
-            (
-                "{name: ubuntu, channel: 1/x}",
-                "parsing channel \"1/x\": risk in channel \"1/x\" not valid",
-            ),
-            (
-                "{name: ubuntu, channel: '1', architectures: [vax]}",
-                "architecture \"vax\" not valid",
-            ),
-            (
-                "ubuntu",
-                "coerce: [0]: expected map, got string(\"ubuntu\")",
-            ),
+            ("{name: ubuntu, channel: ''}", "parsing channel \"\": empty channel not valid"),
+            ("{name: ubuntu, channel: 1/x}", "parsing channel \"1/x\": risk in channel \"1/x\" not valid"),
+            ("{name: ubuntu, channel: '1', architectures: [vax]}", "architecture \"vax\" not valid"),
+            ("ubuntu", "coerce: [0]: expected map, got string(\"ubuntu\")"),
         ] {
             assert_eq!(
                 Manifest::parse(&format!("bases: [{base}]")).unwrap_err(),
                 format!("manifest: {expected}")
             );
         }
-        assert_eq!(
-            Manifest::parse("x: 1").unwrap_err(),
-            "manifest: coerce: expected list, got nothing"
-        );
+        assert_eq!(Manifest::parse("x: 1").unwrap_err(), "manifest: coerce: expected list, got nothing");
     }
 }

@@ -37,9 +37,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Member>, Error> {
         return Ok(members);
     }
     let mut archive = ZipArchive::new(fs::File::open(path)?)?;
-    (0..archive.len())
-        .map(|index| read_entry(&mut archive, index))
-        .collect()
+    (0..archive.len()).map(|index| read_entry(&mut archive, index)).collect()
 }
 
 /// Types and permissions as Go's archive/zip sees them.
@@ -74,11 +72,7 @@ fn read_entry(archive: &mut ZipArchive<impl Read + Seek>, index: usize) -> Resul
         }
         other => Content::Other(other),
     };
-    Ok(Member {
-        name,
-        mode,
-        content,
-    })
+    Ok(Member { name, mode, content })
 }
 
 fn read_folder(path: &Path, prefix: &str, members: &mut Vec<Member>) -> Result<(), Error> {
@@ -89,11 +83,7 @@ fn read_folder(path: &Path, prefix: &str, members: &mut Vec<Member>) -> Result<(
         let metadata = fs::symlink_metadata(entry.path())?;
         let mode = metadata.permissions().mode() & 0o777;
         if metadata.is_dir() {
-            members.push(Member {
-                name: format!("{name}/"),
-                mode,
-                content: Content::Folder,
-            });
+            members.push(Member { name: format!("{name}/"), mode, content: Content::Folder });
             read_folder(&entry.path(), &format!("{name}/"), members)?;
             continue;
         }
@@ -104,11 +94,7 @@ fn read_folder(path: &Path, prefix: &str, members: &mut Vec<Member>) -> Result<(
         } else {
             Content::Other(metadata.permissions().mode() & 0o170_000)
         };
-        members.push(Member {
-            name,
-            mode,
-            content,
-        });
+        members.push(Member { name, mode, content });
     }
     Ok(())
 }

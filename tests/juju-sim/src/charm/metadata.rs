@@ -72,11 +72,8 @@ pub enum Scope {
     Container,
 }
 
-const ROLES: [(Role, &str); 3] = [
-    (Role::Provides, "provides"),
-    (Role::Requires, "requires"),
-    (Role::Peers, "peers"),
-];
+const ROLES: [(Role, &str); 3] =
+    [(Role::Provides, "provides"), (Role::Requires, "requires"), (Role::Peers, "peers")];
 const OLD_KEYS: [&str; 3] = ["deployment", "min-juju-version", "series"];
 const NEW_KEYS: [&str; 3] = ["assumes", "charm-user", "containers"];
 
@@ -92,9 +89,7 @@ impl Metadata {
         refuse_mixed_keys(&raw)?;
         let mut metadata = read(&raw).map_err(|why| format!("metadata: {why}"))?;
         if raw.contains_key("deployment") && metadata.series.is_empty() {
-            return Err(
-                "charm with deployment metadata must declare at least one series".to_owned(),
-            );
+            return Err("charm with deployment metadata must declare at least one series".to_owned());
         }
         if let Some(user) =
             schema::optional_string(&raw, "charm-user").map_err(|why| format!("metadata: {why}"))?
@@ -121,14 +116,11 @@ impl Metadata {
         }
         self.check_format(manifest)?;
         self.check_endpoints()?;
-        let container = |endpoint: &Endpoint| {
-            endpoint.role == Role::Requires && endpoint.scope == Scope::Container
-        };
+        let container =
+            |endpoint: &Endpoint| endpoint.role == Role::Requires && endpoint.scope == Scope::Container;
         if self.subordinate && !self.endpoints.iter().any(container) {
             let name = quote(&self.name);
-            return Err(format!(
-                "subordinate charm {name} lacks \"requires\" relation with container scope"
-            ));
+            return Err(format!("subordinate charm {name} lacks \"requires\" relation with container scope"));
         }
         Ok(())
     }
@@ -137,9 +129,7 @@ impl Metadata {
     /// here they are refused beside a manifest, as nothing good comes of both.
     fn check_format(&self, manifest: Option<&Manifest>) -> Result<(), String> {
         let refused = |what: &str| Err(format!("{what} not valid"));
-        if manifest.is_some_and(|manifest| !manifest.bases.is_empty())
-            || !self.containers.is_empty()
-        {
+        if manifest.is_some_and(|manifest| !manifest.bases.is_empty()) || !self.containers.is_empty() {
             if !self.series.is_empty() {
                 return refused("metadata v2 manifest.yaml with series slice");
             }
@@ -155,32 +145,17 @@ impl Metadata {
     fn check_endpoints(&self) -> Result<(), String> {
         let charm = quote(&self.name);
         let mut names = BTreeSet::new();
-        for Endpoint {
-            name,
-            role,
-            interface,
-            scope,
-            ..
-        } in &self.endpoints
-        {
+        for Endpoint { name, role, interface, scope, .. } in &self.endpoints {
             let exempt = self.subordinate && (*role, *scope) == (Role::Requires, Scope::Container);
             if !exempt && self.is_reserved(name) {
-                return Err(format!(
-                    "charm {charm} using a reserved relation name: {}",
-                    quote(name)
-                ));
+                return Err(format!("charm {charm} using a reserved relation name: {}", quote(name)));
             }
             if *role != Role::Requires && self.is_reserved(interface) {
                 let (name, interface) = (quote(name), quote(interface));
-                return Err(format!(
-                    "charm {charm} relation {name} using a reserved interface: {interface}"
-                ));
+                return Err(format!("charm {charm} relation {name} using a reserved interface: {interface}"));
             }
             if !names.insert(name) {
-                return Err(format!(
-                    "charm {charm} using a duplicated relation name: {}",
-                    quote(name)
-                ));
+                return Err(format!("charm {charm} using a duplicated relation name: {}", quote(name)));
             }
         }
         Ok(())
@@ -194,8 +169,7 @@ impl Metadata {
 /// `^[a-z][a-z0-9]*(-[a-z0-9]*[a-z][a-z0-9]*)*$`: no part after a hyphen without a letter.
 pub fn is_charm_name(name: &str) -> bool {
     let parts_fit = name.split('-').all(|part| {
-        part.bytes()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+        part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
             && part.bytes().any(|b| b.is_ascii_lowercase())
     });
     parts_fit && name.starts_with(|c: char| c.is_ascii_lowercase())
@@ -204,10 +178,7 @@ pub fn is_charm_name(name: &str) -> bool {
 /// Keys of version 1 and version 2 do not go together; those of the version that comes first by name are "matched".
 fn refuse_mixed_keys(raw: &Map<String, Value>) -> Result<(), String> {
     let present = |keys: [&str; 3]| -> Vec<String> {
-        keys.iter()
-            .filter(|key| raw.contains_key(**key))
-            .map(|key| quote(key))
-            .collect()
+        keys.iter().filter(|key| raw.contains_key(**key)).map(|key| quote(key)).collect()
     };
     let (old, new) = (present(OLD_KEYS), present(NEW_KEYS));
     if old.is_empty() || new.is_empty() {
@@ -215,9 +186,7 @@ fn refuse_mixed_keys(raw: &Map<String, Value>) -> Result<(), String> {
     }
     let (matched, mismatched) = if old < new { (old, new) } else { (new, old) };
     let (matched, mismatched) = (matched.join(", "), mismatched.join(", "));
-    Err(format!(
-        "ambiguous metadata: keys {mismatched} cannot be used with {matched}"
-    ))
+    Err(format!("ambiguous metadata: keys {mismatched} cannot be used with {matched}"))
 }
 
 fn read(raw: &Map<String, Value>) -> Result<Metadata, String> {
@@ -228,10 +197,7 @@ fn read(raw: &Map<String, Value>) -> Result<Metadata, String> {
         }
     }
     let names = |key: &str| -> Result<Vec<String>, String> {
-        Ok(schema::map(raw, key)?
-            .into_iter()
-            .map(|(name, _)| name.clone())
-            .collect())
+        Ok(schema::map(raw, key)?.into_iter().map(|(name, _)| name.clone()).collect())
     };
     for key in ["categories", "tags", "terms"] {
         schema::strings(raw, key)?;
@@ -271,10 +237,7 @@ fn endpoint(name: &str, role: Role, entry: &Value, path: &str) -> Result<Endpoin
         }
     };
     let at = |key: &str| format!("{path}.{key}");
-    endpoint.interface = schema::as_string(
-        map.get("interface").unwrap_or(&Value::Null),
-        &at("interface"),
-    )?;
+    endpoint.interface = schema::as_string(map.get("interface").unwrap_or(&Value::Null), &at("interface"))?;
     endpoint.scope = match map.get("scope").map(|scope| (scope.as_str(), scope)) {
         None | Some((Some("global"), _)) => Scope::Global,
         Some((Some("container"), _)) => Scope::Container,
@@ -282,22 +245,17 @@ fn endpoint(name: &str, role: Role, entry: &Value, path: &str) -> Result<Endpoin
     };
     endpoint.limit = match map.get("limit") {
         None | Some(Value::Null) => None,
-        Some(limit) => {
-            Some(schema::as_int(limit).ok_or_else(|| unexpected_constant(&at("limit"), limit))?)
-        }
+        Some(limit) => Some(schema::as_int(limit).ok_or_else(|| unexpected_constant(&at("limit"), limit))?),
     };
     if let Some(optional) = map.get("optional") {
-        endpoint.optional = schema::as_bool(optional)
-            .ok_or_else(|| unexpected(&at("optional"), "bool", optional))?;
+        endpoint.optional =
+            schema::as_bool(optional).ok_or_else(|| unexpected(&at("optional"), "bool", optional))?;
     }
     Ok(endpoint)
 }
 
 fn unexpected_constant(path: &str, got: &Value) -> String {
-    format!(
-        "{path}: unexpected value {}",
-        crate::wire::go_text::literal(got)
-    )
+    format!("{path}: unexpected value {}", crate::wire::go_text::literal(got))
 }
 
 #[cfg(test)]

@@ -11,18 +11,12 @@ pub(super) fn string(map: &Map<String, Value>, key: &str) -> Result<String, Stri
 }
 
 /// An optional string; a null is not one.
-pub(super) fn optional_string(
-    map: &Map<String, Value>,
-    key: &str,
-) -> Result<Option<String>, String> {
+pub(super) fn optional_string(map: &Map<String, Value>, key: &str) -> Result<Option<String>, String> {
     map.get(key).map(|value| as_string(value, key)).transpose()
 }
 
 pub(super) fn as_string(value: &Value, path: &str) -> Result<String, String> {
-    value
-        .as_str()
-        .map(str::to_owned)
-        .ok_or_else(|| unexpected(path, "string", value))
+    value.as_str().map(str::to_owned).ok_or_else(|| unexpected(path, "string", value))
 }
 
 /// An optional bool, also as text.
@@ -30,9 +24,7 @@ pub(super) fn boolean(map: &Map<String, Value>, key: &str) -> Result<Option<bool
     let Some(value) = map.get(key) else {
         return Ok(None);
     };
-    as_bool(value)
-        .map(Some)
-        .ok_or_else(|| unexpected(key, "bool", value))
+    as_bool(value).map(Some).ok_or_else(|| unexpected(key, "bool", value))
 }
 
 pub(super) fn as_bool(value: &Value) -> Option<bool> {
@@ -56,14 +48,8 @@ pub(super) fn strings(map: &Map<String, Value>, key: &str) -> Result<Vec<String>
     let Some(value) = map.get(key) else {
         return Ok(Vec::new());
     };
-    let items = value
-        .as_array()
-        .ok_or_else(|| unexpected(key, "list", value))?;
-    items
-        .iter()
-        .enumerate()
-        .map(|(at, item)| as_string(item, &format!("{key}[{at}]")))
-        .collect()
+    let items = value.as_array().ok_or_else(|| unexpected(key, "list", value))?;
+    items.iter().enumerate().map(|(at, item)| as_string(item, &format!("{key}[{at}]"))).collect()
 }
 
 /// A map; a missing one is empty.

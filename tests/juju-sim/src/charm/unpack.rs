@@ -21,10 +21,9 @@ pub(super) fn extract(members: &[Member], dir: &Path) -> Result<(), Error> {
     fs::create_dir_all(dir)?;
     for member in members {
         create(member, dir).map_err(|why| match why {
-            Error::Refused(why) => Error::Refused(format!(
-                "cannot extract {}: {why}",
-                quote(&clean(&member.name))
-            )),
+            Error::Refused(why) => {
+                Error::Refused(format!("cannot extract {}: {why}", quote(&clean(&member.name))))
+            }
             Error::Io(_) | Error::Zip(_) => why,
         })?;
     }
@@ -54,11 +53,7 @@ fn create(member: &Member, dir: &Path) -> Result<(), Error> {
         Content::File(data) => {
             remove(&path)?;
             let mode = member.mode & !UMASK;
-            let mut file = fs::OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .mode(mode)
-                .open(&path)?;
+            let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)?;
             file.write_all(data)?;
             fs::set_permissions(&path, Permissions::from_mode(mode))?;
         }
@@ -79,18 +74,12 @@ fn inside(name: &str) -> String {
 
 fn check_target(name: &str, target: &str) -> Result<(), Error> {
     if target.starts_with('/') {
-        return Err(Error::Refused(format!(
-            "symlink {} is absolute",
-            quote(target)
-        )));
+        return Err(Error::Refused(format!("symlink {} is absolute", quote(target))));
     }
     let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
     let end = clean(&format!("./{folder}/{target}"));
     if end == ".." || end.starts_with("../") {
-        return Err(Error::Refused(format!(
-            "symlink {} leads out of scope",
-            quote(target)
-        )));
+        return Err(Error::Refused(format!("symlink {} leads out of scope", quote(target))));
     }
     Ok(())
 }

@@ -74,9 +74,7 @@ pub fn literal(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
         Value::Bool(flag) => flag.to_string(),
-        Value::Number(number) if number.is_f64() => {
-            general_float(number.as_f64().unwrap_or_default())
-        }
+        Value::Number(number) if number.is_f64() => general_float(number.as_f64().unwrap_or_default()),
         // Beyond the signed numbers it is an unsigned one, which Go shows in hexadecimal.
         Value::Number(number) if !number.is_i64() => {
             format!("{:#x}", number.as_u64().unwrap_or_default())
@@ -85,9 +83,7 @@ pub fn literal(value: &Value) -> String {
         Value::String(text) => quote(text),
         Value::Array(items) => format!("[]interface {{}}{{{}}}", joined(items.iter().map(literal))),
         Value::Object(map) => {
-            let entries = map
-                .iter()
-                .map(|(key, value)| format!("{}:{}", quote(key), literal(value)));
+            let entries = map.iter().map(|(key, value)| format!("{}:{}", quote(key), literal(value)));
             format!("map[interface {{}}]interface {{}}{{{}}}", joined(entries))
         }
     }

@@ -21,9 +21,7 @@ pub enum Undeclared {
     Rejected,
 }
 
-const TYPES: [&str; 7] = [
-    "array", "boolean", "integer", "null", "number", "object", "string",
-];
+const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 const UNSUPPORTED: [&str; 14] = [
     "anyOf",
     "oneOf",
@@ -43,29 +41,14 @@ const UNSUPPORTED: [&str; 14] = [
 
 impl Action {
     /// Check the parameters of a call. The error text is `validation failed: ...`.
-    pub fn validate(
-        &self,
-        params: &Map<String, Value>,
-        undeclared: Undeclared,
-    ) -> Result<(), String> {
+    pub fn validate(&self, params: &Map<String, Value>, undeclared: Undeclared) -> Result<(), String> {
         let mut schema = self.schema.clone();
         if undeclared == Undeclared::Rejected {
-            schema
-                .entry("additionalProperties")
-                .or_insert(Value::Bool(false));
+            schema.entry("additionalProperties").or_insert(Value::Bool(false));
         }
         let mut faults = Vec::new();
-        check(
-            &schema,
-            &Value::Object(params.clone()),
-            "(root)",
-            &mut faults,
-        );
-        if faults.is_empty() {
-            Ok(())
-        } else {
-            Err(format!("validation failed: {}", faults.join("; ")))
-        }
+        check(&schema, &Value::Object(params.clone()), "(root)", &mut faults);
+        if faults.is_empty() { Ok(()) } else { Err(format!("validation failed: {}", faults.join("; "))) }
     }
 
     /// The parameters as the action sees them: what is missing has its default, also within given objects.
@@ -77,12 +60,7 @@ impl Action {
 }
 
 fn insert_defaults(into: &mut Map<String, Value>, schema: &Map<String, Value>) {
-    for (name, property) in schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-    {
+    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         let Some(property) = property.as_object() else {
             continue;
         };
@@ -117,9 +95,7 @@ pub(super) fn check_schema(schema: &Map<String, Value>) -> Result<(), String> {
                 }
             }
             ("type", _) => return must("type must be of type string/array of strings"),
-            ("properties", Value::Object(properties)) => {
-                properties.values().try_for_each(check_subschema)?
-            }
+            ("properties", Value::Object(properties)) => properties.values().try_for_each(check_subschema)?,
             ("properties", _) => return must("properties must be of type object"),
             ("items", Value::Array(_)) => {
                 return must("juju-sim: schema keyword not supported: items in a list");
@@ -127,9 +103,7 @@ pub(super) fn check_schema(schema: &Map<String, Value>) -> Result<(), String> {
             ("items", Value::Object(items)) => check_schema(items)?,
             ("items", _) => return must("items must be of type schema/array of schemas"),
             ("additionalProperties", Value::Object(_)) => {
-                return must(
-                    "juju-sim: schema keyword not supported: additionalProperties with a schema",
-                );
+                return must("juju-sim: schema keyword not supported: additionalProperties with a schema");
             }
             ("additionalProperties", value) if !value.is_boolean() => {
                 return must("additionalProperties must be of type boolean/schema");
@@ -171,11 +145,7 @@ fn types(schema: &Map<String, Value>) -> Vec<&str> {
 fn check(schema: &Map<String, Value>, value: &Value, place: &str, faults: &mut Vec<String>) {
     let types = types(schema);
     if !types.is_empty() && !types.iter().any(|kind| has_type(value, kind)) {
-        return faults.push(fault(
-            place,
-            &format!("must be of type {}", types.join(",")),
-            value,
-        ));
+        return faults.push(fault(place, &format!("must be of type {}", types.join(",")), value));
     }
     match value {
         Value::Object(map) => check_object(schema, map, value, place, faults),
@@ -200,12 +170,7 @@ fn check(schema: &Map<String, Value>, value: &Value, place: &str, faults: &mut V
         ));
     }
     if let Value::Object(map) = value {
-        for (name, property) in schema
-            .get("properties")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
-        {
+        for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
             if let (Some(property), Some(value)) = (property.as_object(), map.get(name)) {
                 check(property, value, &format!("{place}.{name}"), faults);
             }
@@ -220,32 +185,17 @@ fn check_object(
     place: &str,
     faults: &mut Vec<String>,
 ) {
-    for name in schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
+    for name in
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     {
         if !map.contains_key(name) {
-            faults.push(fault(
-                place,
-                &format!("\"{name}\" property is missing and required"),
-                value,
-            ));
+            faults.push(fault(place, &format!("\"{name}\" property is missing and required"), value));
         }
     }
     if schema.get("additionalProperties") == Some(&Value::Bool(false)) {
         let declared = schema.get("properties").and_then(Value::as_object);
-        for name in map
-            .keys()
-            .filter(|name| !declared.is_some_and(|declared| declared.contains_key(*name)))
-        {
-            faults.push(fault(
-                place,
-                &format!("additional property \"{name}\" is not allowed"),
-                value,
-            ));
+        for name in map.keys().filter(|name| !declared.is_some_and(|declared| declared.contains_key(*name))) {
+            faults.push(fault(place, &format!("additional property \"{name}\" is not allowed"), value));
         }
     }
 }
@@ -255,11 +205,7 @@ fn check_number(schema: &Map<String, Value>, value: &Value, place: &str, faults:
     let Some(number) = value.as_f64() else { return };
     let flag = |key: &str| schema.get(key).and_then(Value::as_bool).unwrap_or(false);
     let mut report = |text: &str, bound: f64| {
-        faults.push(fault(
-            place,
-            &format!("{text} {}", short(bound)),
-            &short(number).into(),
-        ))
+        faults.push(fault(place, &format!("{text} {}", short(bound)), &short(number).into()))
     };
     if let Some(bound) = schema.get("maximum").and_then(Value::as_f64) {
         match flag("exclusiveMaximum") {
@@ -287,18 +233,10 @@ fn check_length(
     let length = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
     let bound = |key: &str| schema.get(key).and_then(Value::as_u64);
     if let Some(least) = bound("minLength").filter(|least| length < *least) {
-        faults.push(fault(
-            place,
-            &format!("string length must be greater or equal to {least}"),
-            value,
-        ));
+        faults.push(fault(place, &format!("string length must be greater or equal to {least}"), value));
     }
     if let Some(most) = bound("maxLength").filter(|most| length > *most) {
-        faults.push(fault(
-            place,
-            &format!("string length must be lower or equal to {most}"),
-            value,
-        ));
+        faults.push(fault(place, &format!("string length must be lower or equal to {most}"), value));
     }
 }
 
@@ -310,18 +248,13 @@ fn has_type(value: &Value, kind: &str) -> bool {
         Value::Array(_) => kind == "array",
         Value::Object(_) => kind == "object",
         Value::Number(number) => {
-            kind == "number"
-                || (kind == "integer" && number.as_f64().is_some_and(|n| n.fract() == 0.0))
+            kind == "number" || (kind == "integer" && number.as_f64().is_some_and(|n| n.fract() == 0.0))
         }
     }
 }
 
 fn short(number: f64) -> String {
-    if number.fract() == 0.0 && number.abs() < 9e15 {
-        format!("{number}")
-    } else {
-        general_float(number)
-    }
+    if number.fract() == 0.0 && number.abs() < 9e15 { format!("{number}") } else { general_float(number) }
 }
 
 fn fault(place: &str, text: &str, value: &Value) -> String {
@@ -329,7 +262,5 @@ fn fault(place: &str, text: &str, value: &Value) -> String {
 }
 
 fn json(value: &Value) -> String {
-    render(&value.clone().into(), Format::Json)
-        .trim_end()
-        .to_owned()
+    render(&value.clone().into(), Format::Json).trim_end().to_owned()
 }

@@ -28,21 +28,13 @@ fn pack(dir: &TempDir, entries: &[Entry<'_>]) -> PathBuf {
     for (name, mode, content) in entries {
         let options = SimpleFileOptions::default();
         if *mode == 0o120_777 {
-            zip.add_symlink(
-                *name,
-                *content,
-                options.compression_method(CompressionMethod::Stored),
-            )
-            .unwrap();
+            zip.add_symlink(*name, *content, options.compression_method(CompressionMethod::Stored)).unwrap();
         } else if name.ends_with('/') {
-            zip.add_directory(*name, options.unix_permissions(*mode))
-                .unwrap();
+            zip.add_directory(*name, options.unix_permissions(*mode)).unwrap();
         } else {
             zip.start_file(
                 *name,
-                options
-                    .compression_method(CompressionMethod::Deflated)
-                    .unix_permissions(*mode),
+                options.compression_method(CompressionMethod::Deflated).unix_permissions(*mode),
             )
             .unwrap();
             zip.write_all(content.as_bytes()).unwrap();
@@ -65,9 +57,7 @@ fn mode(path: &Path) -> u32 {
 fn refusal(entries: &[Entry<'_>]) -> String {
     let dir = TempDir::new().unwrap();
     let file = pack(&dir, entries);
-    unpack(&file, &dir.path().join("charm"))
-        .unwrap_err()
-        .to_string()
+    unpack(&file, &dir.path().join("charm")).unwrap_err().to_string()
 }
 
 #[test]
@@ -89,10 +79,7 @@ fn members_keep_modes_and_links() {
     );
     let charm = dir.path().join("charm");
     let files = unpack(&file, &charm).unwrap();
-    assert_eq!(
-        fs::read_link(charm.join("hooks/install")).unwrap(),
-        Path::new("../dispatch")
-    );
+    assert_eq!(fs::read_link(charm.join("hooks/install")).unwrap(), Path::new("../dispatch"));
     for (name, expected) in [
         ("dispatch", 0o755),
         ("metadata.yaml", 0o644),
@@ -114,9 +101,8 @@ fn members_keep_modes_and_links() {
 /// Rewrites the "made by" system and the attributes in the central directory.
 fn forget_unix(path: &Path) {
     let mut bytes = fs::read(path).unwrap();
-    let starts: Vec<usize> = (0..bytes.len() - 4)
-        .filter(|at| bytes[*at..].starts_with(b"PK\x01\x02"))
-        .collect();
+    let starts: Vec<usize> =
+        (0..bytes.len() - 4).filter(|at| bytes[*at..].starts_with(b"PK\x01\x02")).collect();
     for at in starts {
         bytes[at + 5] = 0;
         bytes[at + 38..at + 42].fill(0);
@@ -138,85 +124,39 @@ fn without_unix_attributes_nothing_is_executable() {
 #[test]
 fn links_must_stay_inside() {
     for (name, target, expected) in [
-        (
-            "hooks/install",
-            "/bin/sh",
-            "cannot extract \"hooks/install\": symlink \"/bin/sh\" is absolute",
-        ),
+        ("hooks/install", "/bin/sh", "cannot extract \"hooks/install\": symlink \"/bin/sh\" is absolute"),
         (
             "hooks/install",
             "../../t",
             "cannot extract \"hooks/install\": symlink \"../../t\" leads out of scope",
         ),
-        (
-            "t",
-            "..",
-            "cannot extract \"t\": symlink \"..\" leads out of scope",
-        ),
-        (
-            "a/b/t",
-            "../../../x",
-            "cannot extract \"a/b/t\": symlink \"../../../x\" leads out of scope",
-        ),
+        ("t", "..", "cannot extract \"t\": symlink \"..\" leads out of scope"),
+        ("a/b/t", "../../../x", "cannot extract \"a/b/t\": symlink \"../../../x\" leads out of scope"),
     ] {
         assert_eq!(refusal(&with(&[(name, 0o120_777, target)])), expected);
     }
     let dir = TempDir::new().unwrap();
-    let file = pack(
-        &dir,
-        &with(&[
-            ("a/b/t", 0o120_777, "../../missing"),
-            ("here", 0o120_777, "."),
-        ]),
-    );
+    let file = pack(&dir, &with(&[("a/b/t", 0o120_777, "../../missing"), ("here", 0o120_777, ".")]));
     assert!(unpack(&file, &dir.path().join("charm")).is_ok());
 }
 
 #[test]
 fn incomplete_charms_are_refused() {
-    let without = |name: &str| -> Vec<Entry<'static>> {
-        base().into_iter().filter(|entry| entry.0 != name).collect()
-    };
-    assert_eq!(
-        refusal(&without("metadata.yaml")),
-        "archive file \"metadata.yaml\" not found"
-    );
-    assert_eq!(
-        refusal(&without("dispatch")),
-        "invalid charm \"lockstep\": has no hooks nor dispatch file"
-    );
-    assert_eq!(
-        refusal(&without("manifest.yaml")),
-        "charm does not define any bases"
-    );
+    let without =
+        |name: &str| -> Vec<Entry<'static>> { base().into_iter().filter(|entry| entry.0 != name).collect() };
+    assert_eq!(refusal(&without("metadata.yaml")), "archive file \"metadata.yaml\" not found");
+    assert_eq!(refusal(&without("dispatch")), "invalid charm \"lockstep\": has no hooks nor dispatch file");
+    assert_eq!(refusal(&without("manifest.yaml")), "charm does not define any bases");
     let mut prefixed = without("metadata.yaml");
     prefixed.push(("./metadata.yaml", 0o644, METADATA));
-    assert_eq!(
-        refusal(&prefixed),
-        "archive file \"metadata.yaml\" not found"
-    );
+    assert_eq!(refusal(&prefixed), "archive file \"metadata.yaml\" not found");
     let mut folder_only = without("dispatch");
     folder_only.extend([("hooks/", 0o755, ""), ("hooks/sub/install", 0o755, "")]);
-    assert_eq!(
-        refusal(&folder_only),
-        "invalid charm \"lockstep\": has no hooks nor dispatch file"
-    );
-    assert_eq!(
-        refusal(&with(&[("config.yaml", 0o644, "")])),
-        "invalid config: empty configuration"
-    );
-    assert_eq!(
-        refusal(&with(&[("actions.yaml", 0o644, "B: {}")])),
-        "bad action name B"
-    );
-    assert_eq!(
-        refusal(&with(&[("revision", 0o644, "x")])),
-        "invalid revision file"
-    );
-    for hook in [
-        ("hooks/install", 0o120_777, "../metadata.yaml"),
-        ("hooks/install", 0o644, ""),
-    ] {
+    assert_eq!(refusal(&folder_only), "invalid charm \"lockstep\": has no hooks nor dispatch file");
+    assert_eq!(refusal(&with(&[("config.yaml", 0o644, "")])), "invalid config: empty configuration");
+    assert_eq!(refusal(&with(&[("actions.yaml", 0o644, "B: {}")])), "bad action name B");
+    assert_eq!(refusal(&with(&[("revision", 0o644, "x")])), "invalid revision file");
+    for hook in [("hooks/install", 0o120_777, "../metadata.yaml"), ("hooks/install", 0o644, "")] {
         let mut linked = without("dispatch");
         linked.push(hook);
         let dir = TempDir::new().unwrap();
@@ -224,34 +164,19 @@ fn incomplete_charms_are_refused() {
     }
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("x.charm"), "no zip").unwrap();
-    assert!(matches!(
-        open(&dir.path().join("x.charm")),
-        Err(Error::Zip(_))
-    ));
+    assert!(matches!(open(&dir.path().join("x.charm")), Err(Error::Zip(_))));
 }
 
 #[test]
 fn upgrades_replace_members_and_keep_the_rest() {
     let dir = TempDir::new().unwrap();
     let charm = dir.path().join("charm");
-    let old = unpack(
-        &pack(
-            &dir,
-            &with(&[("old/only", 0o644, "x"), ("lib", 0o644, "x")]),
-        ),
-        &charm,
-    )
-    .unwrap();
+    let old = unpack(&pack(&dir, &with(&[("old/only", 0o644, "x"), ("lib", 0o644, "x")])), &charm).unwrap();
     fs::write(charm.join("own"), "state").unwrap();
     fs::write(charm.join("old/own"), "state").unwrap();
     let inode = fs::metadata(charm.join("dispatch")).unwrap().ino();
     let running = fs::File::open(charm.join("dispatch")).unwrap();
-    let new = upgrade(
-        &charm,
-        &old.members,
-        &pack(&dir, &with(&[("lib/inner", 0o644, "y")])),
-    )
-    .unwrap();
+    let new = upgrade(&charm, &old.members, &pack(&dir, &with(&[("lib/inner", 0o644, "y")]))).unwrap();
     assert!(!charm.join("old/only").exists());
     assert_eq!(fs::read_to_string(charm.join("own")).unwrap(), "state");
     assert_eq!(fs::read_to_string(charm.join("old/own")).unwrap(), "state");
@@ -274,20 +199,14 @@ fn folders_serve_as_charms() {
     let charm = dir.path().join("charm");
     let files = unpack(&source, &charm).unwrap();
     assert_eq!(files.metadata.name, "lockstep");
-    assert_eq!(
-        fs::read_link(charm.join("hooks/install")).unwrap(),
-        Path::new("../dispatch")
-    );
+    assert_eq!(fs::read_link(charm.join("hooks/install")).unwrap(), Path::new("../dispatch"));
     assert_eq!(mode(&charm.join("dispatch")), 0o755);
 }
 
 #[test]
 fn names_that_lead_out_are_put_inside() {
     let dir = TempDir::new().unwrap();
-    let file = pack(
-        &dir,
-        &with(&[("../../evil", 0o644, "x"), ("/rooted", 0o644, "y")]),
-    );
+    let file = pack(&dir, &with(&[("../../evil", 0o644, "x"), ("/rooted", 0o644, "y")]));
     let charm = dir.path().join("deep/er/charm");
     unpack(&file, &charm).unwrap();
     assert_eq!(fs::read_to_string(charm.join("evil")).unwrap(), "x");

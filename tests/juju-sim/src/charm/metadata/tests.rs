@@ -20,11 +20,8 @@ fn endpoints_are_strings_or_maps() {
          peers:\n  peers: {interface: lockstep_peers, limit: }\nassumes: [juju >= 3.1]\n",
     )
     .unwrap();
-    let names: Vec<_> = metadata
-        .endpoints
-        .iter()
-        .map(|endpoint| (endpoint.name.as_str(), endpoint.role))
-        .collect();
+    let names: Vec<_> =
+        metadata.endpoints.iter().map(|endpoint| (endpoint.name.as_str(), endpoint.role)).collect();
     assert_eq!(
         names,
         [
@@ -45,14 +42,8 @@ fn endpoints_are_strings_or_maps() {
     assert_eq!(metadata.endpoint("cos-agent"), Some(&expected));
     assert_eq!(metadata.endpoint("peers").unwrap().scope, Scope::Global);
     assert_eq!(metadata.check(Some(&bases())), Ok(()));
-    assert_eq!(
-        metadata.check(None),
-        Err("assumes in metadata v1 not valid".into())
-    );
-    assert_eq!(
-        metadata.check(Some(&Manifest::default())),
-        Err("assumes in metadata v1 not valid".into())
-    );
+    assert_eq!(metadata.check(None), Err("assumes in metadata v1 not valid".into()));
+    assert_eq!(metadata.check(Some(&Manifest::default())), Err("assumes in metadata v1 not valid".into()));
 }
 
 #[test]
@@ -64,18 +55,9 @@ fn wrong_values_are_refused() {
             "yaml: unmarshal errors:\n  line 1: cannot unmarshal !!seq into map[interface {}]interface {}",
         ),
         ("name: a", "metadata: summary: expected string, got nothing"),
-        (
-            "name: a\nsummary: s",
-            "metadata: description: expected string, got nothing",
-        ),
-        (
-            "name: a\nsummary: no\ndescription: d",
-            "metadata: summary: expected string, got bool(false)",
-        ),
-        (
-            "name: 1\nsummary: s\ndescription: d",
-            "metadata: name: expected string, got int(1)",
-        ),
+        ("name: a\nsummary: s", "metadata: description: expected string, got nothing"),
+        ("name: a\nsummary: no\ndescription: d", "metadata: summary: expected string, got bool(false)"),
+        ("name: 1\nsummary: s\ndescription: d", "metadata: name: expected string, got int(1)"),
         (
             "x",
             "yaml: unmarshal errors:\n  line 1: cannot unmarshal !!str `x` into map[interface {}]interface {}",
@@ -84,42 +66,21 @@ fn wrong_values_are_refused() {
         assert_eq!(Metadata::parse(text).unwrap_err(), expected);
     }
     for (more, expected) in [
-        (
-            "subordinate: maybe",
-            "metadata: subordinate: expected bool, got string(\"maybe\")",
-        ),
-        (
-            "requires: {a: {scope: container}}",
-            "metadata: requires.a.interface: expected string, got nothing",
-        ),
+        ("subordinate: maybe", "metadata: subordinate: expected bool, got string(\"maybe\")"),
+        ("requires: {a: {scope: container}}", "metadata: requires.a.interface: expected string, got nothing"),
         (
             "requires: {a: {interface: i, scope: unit}}",
             "metadata: requires.a.scope: unexpected value \"unit\"",
         ),
-        (
-            "requires: {a: {interface: i, limit: x}}",
-            "metadata: requires.a.limit: unexpected value \"x\"",
-        ),
+        ("requires: {a: {interface: i, limit: x}}", "metadata: requires.a.limit: unexpected value \"x\""),
         (
             "requires: {a: {interface: i, optional: x}}",
             "metadata: requires.a.optional: expected bool, got string(\"x\")",
         ),
-        (
-            "peers: []",
-            "metadata: peers: expected map, got []interface {}([]interface {}{})",
-        ),
-        (
-            "deployment: {}",
-            "charm with deployment metadata must declare at least one series",
-        ),
-        (
-            "categories: x",
-            "metadata: categories: expected list, got string(\"x\")",
-        ),
-        (
-            "tags: [1]",
-            "metadata: tags[0]: expected string, got int(1)",
-        ),
+        ("peers: []", "metadata: peers: expected map, got []interface {}([]interface {}{})"),
+        ("deployment: {}", "charm with deployment metadata must declare at least one series"),
+        ("categories: x", "metadata: categories: expected list, got string(\"x\")"),
+        ("tags: [1]", "metadata: tags[0]: expected string, got int(1)"),
         (
             "charm-user: me",
             "parsing charm-user: invalid charm-user \"me\" expected one of root, sudoer or non-root",
@@ -148,26 +109,14 @@ fn wrong_values_are_refused() {
 #[test]
 fn the_whole_is_checked() {
     for (more, expected) in [
-        (
-            "requires: {a: i}\nprovides: {a: i}",
-            "charm \"lockstep\" using a duplicated relation name: \"a\"",
-        ),
-        (
-            "provides: {juju: i}",
-            "charm \"lockstep\" using a reserved relation name: \"juju\"",
-        ),
-        (
-            "requires: {juju-x: i}",
-            "charm \"lockstep\" using a reserved relation name: \"juju-x\"",
-        ),
+        ("requires: {a: i}\nprovides: {a: i}", "charm \"lockstep\" using a duplicated relation name: \"a\""),
+        ("provides: {juju: i}", "charm \"lockstep\" using a reserved relation name: \"juju\""),
+        ("requires: {juju-x: i}", "charm \"lockstep\" using a reserved relation name: \"juju-x\""),
         (
             "provides: {a: juju-info}",
             "charm \"lockstep\" relation \"a\" using a reserved interface: \"juju-info\"",
         ),
-        (
-            "peers: {a: juju}",
-            "charm \"lockstep\" relation \"a\" using a reserved interface: \"juju\"",
-        ),
+        ("peers: {a: juju}", "charm \"lockstep\" relation \"a\" using a reserved interface: \"juju\""),
         (
             "subordinate: true",
             "subordinate charm \"lockstep\" lacks \"requires\" relation with container scope",
@@ -176,34 +125,15 @@ fn the_whole_is_checked() {
             "subordinate: true\nprovides: {a: {interface: i, scope: container}}\nrequires: {b: i}",
             "subordinate charm \"lockstep\" lacks \"requires\" relation with container scope",
         ),
-        (
-            "series: [jammy]",
-            "metadata v2 manifest.yaml with series slice not valid",
-        ),
-        (
-            "min-juju-version: 3.1.0",
-            "min-juju-version in metadata v2 not valid",
-        ),
+        ("series: [jammy]", "metadata v2 manifest.yaml with series slice not valid"),
+        ("min-juju-version: 3.1.0", "min-juju-version in metadata v2 not valid"),
     ] {
-        assert_eq!(
-            parse(more).unwrap().check(Some(&bases())).unwrap_err(),
-            expected,
-            "{more}"
-        );
+        assert_eq!(parse(more).unwrap().check(Some(&bases())).unwrap_err(), expected, "{more}");
     }
-    for (more, name) in [
-        ("requires: {a: juju-info}", "lockstep"),
-        ("provides: {juju-x: juju-y}", "juju-qa"),
-    ] {
+    for (more, name) in [("requires: {a: juju-info}", "lockstep"), ("provides: {juju-x: juju-y}", "juju-qa")]
+    {
         let metadata = parse(more).unwrap();
-        assert_eq!(
-            Metadata {
-                name: name.into(),
-                ..metadata
-            }
-            .check(Some(&bases())),
-            Ok(())
-        );
+        assert_eq!(Metadata { name: name.into(), ..metadata }.check(Some(&bases())), Ok(()));
     }
 }
 
@@ -226,19 +156,7 @@ fn names_follow_the_rule() {
     ] {
         assert_eq!(is_charm_name(name), fits, "{name}");
     }
-    assert_eq!(
-        Metadata::parse("")
-            .unwrap()
-            .check(Some(&bases()))
-            .unwrap_err(),
-        "name \"\" not valid"
-    );
-    let bad = Metadata {
-        name: "a-2".into(),
-        ..parse("").unwrap()
-    };
-    assert_eq!(
-        bad.check(Some(&bases())).unwrap_err(),
-        "name \"a-2\" not valid"
-    );
+    assert_eq!(Metadata::parse("").unwrap().check(Some(&bases())).unwrap_err(), "name \"\" not valid");
+    let bad = Metadata { name: "a-2".into(), ..parse("").unwrap() };
+    assert_eq!(bad.check(Some(&bases())).unwrap_err(), "name \"a-2\" not valid");
 }

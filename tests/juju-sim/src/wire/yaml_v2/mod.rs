@@ -31,10 +31,7 @@ pub fn string_map(input: &[u8]) -> Result<Vec<(String, String)>, String> {
     if decoder.complaints.is_empty() {
         Ok(decoder.entries)
     } else {
-        Err(format!(
-            "yaml: unmarshal errors:\n  {}",
-            decoder.complaints.join("\n  ")
-        ))
+        Err(format!("yaml: unmarshal errors:\n  {}", decoder.complaints.join("\n  ")))
     }
 }
 
@@ -87,8 +84,7 @@ impl Decoder {
 
     /// The value of `<<`: its entries count as written here.
     fn merge(&mut self, value: &Node) -> Result<(), String> {
-        let refused =
-            || Err("yaml: map merge requires map or sequence of maps as the value".to_owned());
+        let refused = || Err("yaml: map merge requires map or sequence of maps as the value".to_owned());
         match &value.content {
             Content::Mapping(pairs) => self.mapping(pairs),
             Content::Sequence(items) => {
@@ -107,9 +103,7 @@ impl Decoder {
     /// A scalar of any type is its source text, and null is the empty string.
     fn string(&mut self, node: &Node) -> Option<String> {
         match &node.content {
-            Content::Scalar { plain: true, text } if resolve::tag(text) == "!!null" => {
-                Some(String::new())
-            }
+            Content::Scalar { plain: true, text } if resolve::tag(text) == "!!null" => Some(String::new()),
             Content::Scalar { text, .. } => Some(text.clone()),
             Content::Mapping(_) | Content::Sequence(_) => {
                 self.complain(node, "string");

@@ -20,13 +20,7 @@ pub(crate) enum Content {
 
 impl Node {
     fn empty(line: usize) -> Self {
-        Self {
-            line,
-            content: Content::Scalar {
-                text: String::new(),
-                plain: true,
-            },
-        }
+        Self { line, content: Content::Scalar { text: String::new(), plain: true } }
     }
 
     pub(crate) fn is_null(&self) -> bool {
@@ -40,19 +34,14 @@ impl Node {
 
 /// The root of the first document, if there is one.
 pub(super) fn parse(input: &[u8]) -> Result<Option<Node>, Fault> {
-    let mut tree = Tree {
-        scanner: Scanner::new(input)?,
-    };
+    let mut tree = Tree { scanner: Scanner::new(input)? };
     if tree.next_is(&[Token::StreamEnd])? {
         return Ok(None);
     }
     let explicit = tree.pass(&Token::DocumentStart)?;
     let ends = [Token::DocumentStart, Token::DocumentEnd, Token::StreamEnd];
-    let root = if explicit && tree.next_is(&ends)? {
-        Node::empty(tree.line()?)
-    } else {
-        tree.node(true, false)?
-    };
+    let root =
+        if explicit && tree.next_is(&ends)? { Node::empty(tree.line()?) } else { tree.node(true, false)? };
     tree.scanner.peek()?;
     Ok(Some(root))
 }
@@ -88,10 +77,7 @@ impl Tree<'_> {
     fn node(&mut self, block: bool, indentless: bool) -> Result<Node, Fault> {
         let (token, line) = self.scanner.peek()?;
         let content = if let Token::Scalar { text, plain } = token {
-            let content = Content::Scalar {
-                text: text.clone(),
-                plain: *plain,
-            };
+            let content = Content::Scalar { text: text.clone(), plain: *plain };
             self.scanner.advance();
             content
         } else if self.pass(&Token::FlowSequenceStart)? {
@@ -111,25 +97,12 @@ impl Tree<'_> {
     }
 
     /// A block node, or the empty scalar if one of these tokens comes.
-    fn block_or_empty(
-        &mut self,
-        indentless: bool,
-        ends: &[Token],
-        line: usize,
-    ) -> Result<Node, Fault> {
-        if self.next_is(ends)? {
-            Ok(Node::empty(line))
-        } else {
-            self.node(true, indentless)
-        }
+    fn block_or_empty(&mut self, indentless: bool, ends: &[Token], line: usize) -> Result<Node, Fault> {
+        if self.next_is(ends)? { Ok(Node::empty(line)) } else { self.node(true, indentless) }
     }
 
     fn flow_or_empty(&mut self, ends: &[Token]) -> Result<Node, Fault> {
-        if self.next_is(ends)? {
-            Ok(Node::empty(self.line()?))
-        } else {
-            self.node(false, false)
-        }
+        if self.next_is(ends)? { Ok(Node::empty(self.line()?)) } else { self.node(false, false) }
     }
 
     fn block_sequence(&mut self, start: usize) -> Result<Content, Fault> {
@@ -183,14 +156,8 @@ impl Tree<'_> {
             }
             let line = self.line()?;
             if self.pass(&Token::Key)? {
-                let pair = self.pair(
-                    &[Token::Value, Token::FlowEntry, Token::FlowSequenceEnd],
-                    true,
-                )?;
-                items.push(Node {
-                    line,
-                    content: Content::Mapping(vec![pair]),
-                });
+                let pair = self.pair(&[Token::Value, Token::FlowEntry, Token::FlowSequenceEnd], true)?;
+                items.push(Node { line, content: Content::Mapping(vec![pair]) });
             } else if !self.next_is(&[Token::FlowSequenceEnd])? {
                 items.push(self.node(false, false)?);
             }
@@ -205,10 +172,7 @@ impl Tree<'_> {
                 return self.unexpected(start, "did not find expected ',' or '}'");
             }
             if self.pass(&Token::Key)? {
-                pairs.push(self.pair(
-                    &[Token::Value, Token::FlowEntry, Token::FlowMappingEnd],
-                    false,
-                )?);
+                pairs.push(self.pair(&[Token::Value, Token::FlowEntry, Token::FlowMappingEnd], false)?);
             } else if !self.next_is(&[Token::FlowMappingEnd])? {
                 let key = self.node(false, false)?;
                 pairs.push((key, Node::empty(self.line()?)));

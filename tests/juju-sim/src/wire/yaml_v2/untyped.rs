@@ -26,11 +26,7 @@ impl Node {
                 Value::String(key) => {
                     map.insert(key, value.value()?);
                 }
-                Value::Null
-                | Value::Bool(_)
-                | Value::Number(_)
-                | Value::Array(_)
-                | Value::Object(_) => {
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
                     return Err("map keyed with non-string value".to_owned());
                 }
             }
@@ -90,9 +86,6 @@ impl Node {
                 format!("{tag} `{shown}`")
             }
         };
-        format!(
-            "line {}: cannot unmarshal {what} into {wanted}",
-            self.line + 1
-        )
+        format!("line {}: cannot unmarshal {what} into {wanted}", self.line + 1)
     }
 }
