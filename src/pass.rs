@@ -106,15 +106,16 @@ impl Unit {
     fn carry_out(&self, asked: Invocation, out: &mut impl Write) -> anyhow::Result<()> {
         match asked {
             Invocation::Hook(event) => {
+                let marked = self.mark.is_set();
                 if let Err(error) = self.mark.set(&event.name()) {
                     tracing::warn!("cannot mark this hook as in flight: {error}");
                 }
-                self.pass(Some(&event)).with_context(|| event.name())?;
+                self.pass(Some(&event), marked).with_context(|| event.name())?;
                 self.mark.clear().context("cannot take off the mark of a hook in flight")
             }
-            Invocation::Command(Command::Pass) => self.pass(None).context("pass"),
+            Invocation::Command(Command::Pass) => self.pass(None, self.mark.is_set()).context("pass"),
             Invocation::Command(Command::Explain { json }) => {
-                let (observation, plan) = self.look(None)?;
+                let (observation, plan) = self.look(None, self.mark.is_set())?;
                 let text = cli::explain(&observation.observed, &plan, json);
                 out.write_all(text.as_bytes()).context("cannot print")
             }
@@ -126,18 +127,17 @@ impl Unit {
     }
 
     /// Observes and decides.
-    fn look(&self, event: Option<&Event>) -> anyhow::Result<(Observation, Plan)> {
+    fn look(&self, event: Option<&Event>, marked: bool) -> anyhow::Result<(Observation, Plan)> {
         let now = self.clock.now();
-        let observation =
-            observe(&self.tools, &self.context, &self.build, event, &self.cache, &self.mark, now)?;
+        let observation = observe(&self.tools, &self.context, &self.build, event, &self.cache, marked, now)?;
         let plan = decide(&observation.observed);
         Ok((observation, plan))
     }
 
     /// One whole pass.
-    fn pass(&self, event: Option<&Event>) -> anyhow::Result<()> {
+    fn pass(&self, event: Option<&Event>, marked: bool) -> anyhow::Result<()> {
         let asked = self.clock.ticks();
-        let (mut observation, mut plan) = self.look(event)?;
+        let (mut observation, mut plan) = self.look(event, marked)?;
         for (level, line) in std::mem::take(&mut plan.log) {
             if level == Level::WARN { tracing::warn!("{line}") } else { tracing::info!("{line}") }
         }
@@ -180,7 +180,7 @@ impl Unit {
             self.tools.action_fail(&format!("{name} is not part of this version of lockstep"))?;
             return Ok(());
         }
-        let (observation, plan) = self.look(None)?;
+        let (observation, plan) = self.look(None, self.mark.is_set())?;
         let shown = cli::show_status(&observation.observed, &plan);
         self.tools.action_set(&shown.results)?;
         out.write_all(shown.text.as_bytes()).context("cannot print")

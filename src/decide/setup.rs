@@ -8,23 +8,28 @@ use crate::observed::Observed;
 /// Statuses about the options and the role.
 pub fn decide(observed: &Observed, options: &Options) -> Outcome {
     let mut statuses = options.faults.clone();
-    statuses.extend(roles(observed));
+    statuses.extend(role(observed));
     statuses.extend(not_built(observed, options));
     Outcome { statuses: Some(statuses), ..Outcome::default() }
 }
 
-/// Two roles at once: which of them is meant, only the admin knows.
-fn roles(observed: &Observed) -> Option<Status> {
-    let app = observed.context.application();
-    let principal = |endpoint| {
-        observed.at(endpoint).find_map(|(_, relation)| relation.units.first().map(|unit| unit.application()))
-    };
-    let (control_plane, worker) = (principal(Endpoint::ControlPlane)?, principal(Endpoint::Worker)?);
-    let line = format!(
-        "related as control-plane ({control_plane}) and as worker ({worker}): \
-         juju remove-relation {app}:worker {worker}"
-    );
-    Some(Status::new(Level::Blocked, line))
+/// The role, or what is wrong with it.
+fn role(observed: &Observed) -> Option<Status> {
+    let principal = |endpoint| observed.at(endpoint).find_map(|(_, relation)| relation.units.first());
+    Some(match (principal(Endpoint::ControlPlane), principal(Endpoint::Worker)) {
+        (Some(unit), None) => Status::new(Level::Active, format!("control-plane beside {unit}")),
+        (None, Some(unit)) => Status::new(Level::Active, format!("worker beside {unit}")),
+        (None, None) => return None,
+        // Which of them is meant, only the admin knows.
+        (Some(control_plane), Some(worker)) => {
+            let app = observed.context.application();
+            let (control_plane, worker) = (control_plane.application(), worker.application());
+            let line = format!(
+                "two roles: juju remove-relation {worker} {app}:worker, or {control_plane} {app}:control-plane"
+            );
+            Status::new(Level::Blocked, line)
+        }
+    })
 }
 
 /// Options and endpoints that are declared and whose concern is not part of this version.

@@ -1,6 +1,6 @@
 //! One observation, from the cache where it can be.
 
-use super::cache::{Cache, Kept, Mark};
+use super::cache::{Cache, Kept};
 use super::forwarding::{self, OwnBags};
 use super::reader::{self, Reader};
 use super::{full, stale};
@@ -25,17 +25,17 @@ pub struct Observation {
     pub values: Values,
 }
 
-/// Observes everything that `decide` looks at.
+/// Observes everything that `decide` looks at. `marked` says that a hook before was not carried out to
+/// its end.
 pub fn observe(
     tools: &HookTools,
     context: &Context,
     build: &str,
     event: Option<&Event>,
     cache: &Cache,
-    mark: &Mark,
+    marked: bool,
     now: crate::juju::Timestamp,
 ) -> Result<Observation, ToolError> {
-    let marked = mark.is_set();
     let state = tools.state_get()?;
     let (mut remembered, unread) = Remembered::read(&state);
     for key in unread {

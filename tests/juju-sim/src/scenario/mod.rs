@@ -39,6 +39,9 @@ pub struct Scenario {
     /// Charms by name.
     #[serde(default)]
     pub charms: BTreeMap<String, CharmSpec>,
+    /// A file with more charms by name, relative to the scenario: what many scenarios share.
+    #[serde(default)]
+    pub charms_from: Option<PathBuf>,
     /// `/usr/bin:/bin` in the PATH of hooks.
     #[serde(default)]
     pub host_programs: bool,
@@ -73,12 +76,23 @@ pub struct CharmSpec {
     pub path: Option<PathBuf>,
 }
 
+fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
+    let options = serde_saphyr::options! { strict_booleans: true };
+    serde_saphyr::from_str_with_options(text, options).map_err(|e| anyhow::anyhow!("{e}"))
+}
+
 impl Scenario {
     /// Reads a scenario; paths in it are relative to `dir`.
     pub fn parse(text: &str, dir: &Path) -> Result<Self> {
-        let options = serde_saphyr::options! { strict_booleans: true };
-        let mut scenario: Self =
-            serde_saphyr::from_str_with_options(text, options).map_err(|e| anyhow::anyhow!("{e}"))?;
+        let mut scenario: Self = read(text)?;
+        if let Some(path) = &scenario.charms_from {
+            let path = dir.join(path);
+            let more: BTreeMap<String, CharmSpec> =
+                read(&fs_err::read_to_string(&path)?).with_context(|| path.display().to_string())?;
+            for (name, charm) in more {
+                scenario.charms.entry(name).or_insert(charm);
+            }
+        }
         for charm in scenario.charms.values_mut() {
             charm.path = charm.path.take().map(|path| dir.join(path));
         }
