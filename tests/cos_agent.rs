@@ -140,7 +140,7 @@ fn every_case_comes_out_as_the_reference_has_it() {
             assert_eq!(
                 blocked,
                 [
-                    "kubernetes-control-plane/0 (cos-agent:3) config $: is not JSON: EOF while parsing a string at line 1 column 300; nothing of it is forwarded"
+                    "kubernetes-control-plane/0 (cos-agent:3) config $: is not JSON: EOF while parsing a string at line 1 column 300; not forwarded"
                 ]
             );
         } else {

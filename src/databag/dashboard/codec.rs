@@ -39,7 +39,7 @@ pub(super) fn decode(encoded: &str) -> Result<String, String> {
         let reader = XzReader::new_mem_limit(bytes.as_slice(), true, MAX_MEMORY_KIB);
         ("xz", reader.take(limit).read_to_end(&mut decoded))
     } else {
-        ("LZMA", decode_alone(&bytes, limit, &mut decoded))
+        ("xz or LZMA", decode_alone(&bytes, limit, &mut decoded))
     };
     // The size first: a bomb is cut, so its check sum was never reached.
     if decoded.len() > MAX_DECODED {
@@ -90,7 +90,10 @@ fn decode_alone(bytes: &[u8], limit: u64, decoded: &mut Vec<u8>) -> std::io::Res
 }
 
 /// Encodes a JSON text: xz preset 6 with CRC64, as Python's `lzma.compress` does it.
-pub(super) fn encode(json: &str) -> std::io::Result<String> {
+///
+/// # Errors
+/// The encoder fails; writing into memory, it does not.
+pub fn encode(json: &str) -> std::io::Result<String> {
     let mut options = XzOptions::with_preset(6);
     options.set_check_sum_type(CheckType::Crc64);
     // A dictionary larger than the text only costs memory: 94 MiB for 8 MiB of it.

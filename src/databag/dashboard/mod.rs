@@ -7,7 +7,7 @@
 mod codec;
 mod memo;
 
-pub use codec::{MAX_DECODED, MAX_ENCODED};
+pub use codec::{MAX_DECODED, MAX_ENCODED, encode};
 pub use memo::Memo;
 
 use super::Digest;

@@ -95,16 +95,22 @@ fn every_kind_of_damage_is_named() {
     alone_trailing.extend(b"more");
     let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
     for (text, reason) in [
-        (String::new(), "is not LZMA data: too short"),
+        (String::new(), "is not xz or LZMA data: too short"),
         ("#".to_owned(), "is not base64: byte 0"),
         ("YWJ".to_owned(), "is not base64: its padding is wrong"),
-        ("YWJj".to_owned(), "is not LZMA data: too short"),
-        (STANDARD.encode("plain JSON, not compressed: {}"), "is not LZMA data: unknown header"),
+        ("YWJj".to_owned(), "is not xz or LZMA data: too short"),
+        (
+            STANDARD.encode("plain JSON, not compressed: {}"),
+            "is not xz or LZMA data: unknown header",
+        ),
         (cut(good.len() - 4), "is not xz data"),
         (cut(20), "is not xz data"),
         (STANDARD.encode(&flipped), "is not xz data"),
         (STANDARD.encode(&trailing), "is not xz data"),
-        (STANDARD.encode(&alone_trailing), "is not LZMA data: something follows the end"),
+        (
+            STANDARD.encode(&alone_trailing),
+            "is not xz or LZMA data: something follows the end",
+        ),
         (STANDARD.encode(xz(b"\xff{}")), "is not UTF-8 at byte 0"),
         (encoded("{"), "decodes to no JSON: EOF"),
         (encoded(r#"{"a":NaN}"#), "decodes to no JSON"),

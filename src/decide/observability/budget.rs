@@ -16,6 +16,8 @@ pub(super) struct Item {
     /// Group name or template id.
     pub(super) name: String,
     text: String,
+    /// Bytes of the name as a JSON text.
+    key: usize,
     /// What a person calls it.
     title: String,
     /// Our own group is never left out.
@@ -24,7 +26,14 @@ pub(super) struct Item {
 
 impl Item {
     pub(super) fn of(application: &AppName, name: String, text: String) -> Self {
-        Self { application: application.clone(), title: name.clone(), name, text, ours: false }
+        Self {
+            application: application.clone(),
+            title: name.clone(),
+            key: serde_json::Value::from(name.as_str()).to_string().len(),
+            name,
+            text,
+            ours: false,
+        }
     }
 
     pub(super) fn own(application: &AppName, name: String, text: String) -> Self {
@@ -36,9 +45,9 @@ impl Item {
         self
     }
 
-    /// Bytes in the databag, with quotes and commas; a name may double in size when it is escaped.
+    /// Bytes in the databag: the text, a key before it, and what separates them.
     fn size(&self) -> usize {
-        self.text.len() + 2 * self.name.len() + 4
+        self.text.len() + self.key + 2
     }
 }
 
@@ -149,7 +158,7 @@ pub(super) fn records(
             None => {
                 own.records.remove(&unit);
                 sizes.remove(&unit);
-                "nothing of it is forwarded"
+                "not forwarded"
             }
         };
         let line =

@@ -1,5 +1,6 @@
 //! The statuses of this concern: one line a fault, the most important first, all bounded.
 
+use super::own::Own;
 use crate::juju::{Level, Status, UnitName};
 use crate::observed::observability::Observability;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,7 +49,7 @@ impl Lines {
     }
 
     /// All statuses: the faults, or one remark when all is well, or nothing where nothing is related.
-    pub(super) fn statuses(self, observed: &Observability, records: usize) -> Vec<Status> {
+    pub(super) fn statuses(self, observed: &Observability, own: &Own) -> Vec<Status> {
         let lines: Vec<String> = self.0.into_values().flatten().collect();
         let more = lines.len().saturating_sub(MAX_LINES);
         let mut statuses: Vec<Status> =
@@ -58,31 +59,24 @@ impl Lines {
             statuses.push(Status::new(Level::Blocked, line));
         }
         if statuses.is_empty() && !observed.principals.is_empty() {
-            statuses.push(Status::new(Level::Active, remark(observed, records)));
+            statuses.push(Status::new(Level::Active, remark(observed, own)));
         }
         statuses
     }
 }
 
 /// `1 principal observed`, and who has said nothing yet: no fault, but worth knowing.
-fn remark(observed: &Observability, records: usize) -> String {
-    let silent: BTreeSet<&UnitName> = observed
-        .principals
+fn remark(observed: &Observability, own: &Own) -> String {
+    let related: BTreeSet<&UnitName> = observed.principals.iter().map(|p| &p.unit).collect();
+    let silent = related
         .iter()
-        .filter(|principal| principal.config.is_none())
-        .map(|principal| &principal.unit)
-        .collect();
-    let mut remark = match records {
+        .find(|unit| !own.records.contains_key(**unit));
+    let mut remark = match own.records.len() {
         1 => "1 principal observed".to_owned(),
         n => format!("{n} principals observed"),
     };
-    if let (true, Some(unit)) = (records < distinct(observed), silent.first()) {
+    if let Some(unit) = silent {
         remark.push_str(&format!("; {unit} has sent nothing yet"));
     }
     remark
-}
-
-fn distinct(observed: &Observability) -> usize {
-    let units = observed.principals.iter().map(|principal| &principal.unit);
-    units.collect::<BTreeSet<_>>().len()
 }

@@ -69,7 +69,7 @@ pub fn decide(observed: &Observability) -> Outcome {
         .collect();
     Outcome {
         observed_principals: records.len(),
-        statuses: lines.statuses(observed, records.len()),
+        statuses: lines.statuses(observed, &own),
         records,
         outgoing,
         memo: workshop.into_memo(),
@@ -135,3 +135,6 @@ pub fn check_data(text: &str) -> Vec<Fault> {
         Err(fault) => vec![fault],
     }
 }
+
+#[cfg(test)]
+mod tests;

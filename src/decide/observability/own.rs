@@ -54,7 +54,7 @@ pub(super) fn decide(observed: &Observability, workshop: &mut Workshop<'_>, line
                 let kept = match (fresh, old) {
                     (Some((other, _)), _) => format!("{} is used", other.relation),
                     (None, Some(_)) => "its last good data stay".to_owned(),
-                    (None, None) => "nothing of it is forwarded".to_owned(),
+                    (None, None) => "not forwarded".to_owned(),
                 };
                 let line = format!("{unit} ({}) config {fault}; {kept}", principal.relation);
                 lines.add(Rank::OwnValue, line);
