@@ -19,6 +19,35 @@ impl Fault {
     }
 }
 
+/// Faults of one value: all counted, the first thousand kept. A value of 16 MiB can have millions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Faults {
+    kept: Vec<Fault>,
+    count: usize,
+}
+
+impl Faults {
+    const KEPT: usize = 1000;
+
+    /// Adds a fault.
+    pub fn push(&mut self, fault: Fault) {
+        self.count += 1;
+        if self.kept.len() < Self::KEPT {
+            self.kept.push(fault);
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Those that are kept.
+    pub fn kept(&self) -> &[Fault] {
+        &self.kept
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.path, self.reason)

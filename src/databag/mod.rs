@@ -18,6 +18,6 @@ pub mod rules;
 mod topology;
 mod values;
 
-pub use fault::Fault;
+pub use fault::{Fault, Faults};
 pub use topology::Topology;
 pub use values::{Digest, Values};

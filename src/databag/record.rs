@@ -27,6 +27,9 @@ pub const LOG_RULES_PATH: &str = "$.log_alert_rules";
 /// in one document.
 const MAX_VALUE: usize = 16 << 20;
 
+/// Dashboards of one value that are looked at.
+const MAX_DASHBOARDS: usize = 500;
+
 /// What is forwarded of one principal unit, as digests of texts in [`Values`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
@@ -185,6 +188,12 @@ fn content(object: &Object<'_>, values: &mut Values) -> Result<Content, Fault> {
     let items: Vec<&RawValue> = serde_json::from_str(value.get())
         .map_err(|error| Fault::new(&path, format!("is not JSON: {error}")))?;
     for (index, item) in items.into_iter().enumerate() {
+        if index == MAX_DASHBOARDS {
+            let reason = format!("and what follows is more than {MAX_DASHBOARDS} dashboards");
+            let path = format!("{path}[{index}]");
+            content.faults.push(Fault::new(path, reason));
+            break;
+        }
         match text_of(item) {
             Some(text) => {
                 content.dashboards.push(values.keep(&text));

@@ -108,3 +108,11 @@ fn only_exact_keys_hold_records() {
         assert!(!is_record_key(foreign), "{foreign}");
     }
 }
+
+#[test]
+fn a_flood_of_dashboards_is_cut() {
+    let text = config("{}", "{}", &format!("[{}\"\"]", "\"\",".repeat(5000)));
+    let content = read_config(&text, &mut Values::default()).unwrap();
+    assert_eq!(content.dashboards.len(), MAX_DASHBOARDS);
+    assert_eq!(content.faults[0].path, "$.dashboards[500]");
+}

@@ -4,6 +4,7 @@ use crate::databag::dashboard::Memo;
 use crate::databag::record::{Content, Record};
 use crate::databag::{Fault, Topology, Values};
 use crate::juju::{RelationId, UnitName};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The records of one peer unit databag, by key.
@@ -41,7 +42,7 @@ pub struct Observability {
 }
 
 /// One `cos-agent` relation with the unit that it shows us.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Principal {
     /// The relation.
     pub relation: RelationId,
@@ -52,7 +53,7 @@ pub struct Principal {
 }
 
 /// One relation on `send-remote-write`, `logging-consumer` or `grafana-dashboards-provider`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outgoing {
     /// The relation.
     pub relation: RelationId,

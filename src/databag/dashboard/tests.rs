@@ -188,3 +188,21 @@ fn a_memo_answers_from_the_pass_before_and_forgets_what_is_not_used() {
     let error = Memo::default().facts(&Memo::default(), digest, &nothing).clone();
     assert_eq!(error.unwrap_err(), "was not read");
 }
+
+#[test]
+fn all_that_python_writes_is_read() {
+    // Recorded from `lzma.compress` of Python 3 with the options beside each.
+    for text in [
+        "XQAAgAD//////////wA9iIqG1FTp3Td40/IPWfqMcrBnlLJhIlCdliQqQEvFcV74q55rhVMEi1k2eyk+RLl+RYz7Sz2TJZv2HIMdL8JClywhHh8Om0dx6Z22W5Ik/dzOwk34Wds6Y/bHn/n66pPpw01bcf/jdeAA", // FORMAT_ALONE
+        "XQAAAAT//////////wA9iIqG1FTp3Td40/IPWfqMcrBnlLJhIlCdliQqQEvFcV74q55rhVMEi1k2eyk+RLl+RYz7Sz2TJZv2HIMdL8JClywhHh8Om0dx6Z22W5Ik/dzOwk34Wds6Y/bHn/n66pPpw01bcf/jdeAA", // FORMAT_ALONE, preset 9
+        "/Td6WFoAAAFpIt42AgAhARYAAAB0L+Wj4ABoAGVdAD2IiobUVOndN3jT8g9Z+oxysGeUsmEiUJ2WJCpAS8VxXvirnmuFUwSLWTZ7KT5EuX5FjPtLPZMlm/Ycgx0vwkKXLCEeHw6bR3HpnbZbkiT93M7CTfhZ2zpj9sef+frqk+mKx1UAAAAAACU+1CkAAX1pbGt5jpBCmQ0BAAAAAAFZWg==", // CHECK_CRC32
+        "/Td6WFoAAArh+wyhAgAhARYAAAB0L+Wj4ABoAGVdAD2IiobUVOndN3jT8g9Z+oxysGeUsmEiUJ2WJCpAS8VxXvirnmuFUwSLWTZ7KT5EuX5FjPtLPZMlm/Ycgx0vwkKXLCEeHw6bR3HpnbZbkiT93M7CTfhZ2zpj9sef+frqk+mKx1UAAAAAAAZ1w3GAy0wejQNF4UhqKZqnI5o8f3c1KDrfZeGisXX6AAGZAWkAAABvAnKCtunfHAIAAAAAClla", // CHECK_SHA256
+        "/Td6WFoAAAD/EtlBAgAhARYAAAB0L+Wj4ABoAGVdAD2IiobUVOndN3jT8g9Z+oxysGeUsmEiUJ2WJCpAS8VxXvirnmuFUwSLWTZ7KT5EuX5FjPtLPZMlm/Ycgx0vwkKXLCEeHw6bR3HpnbZbkiT93M7CTfhZ2zpj9sef+frqk+mKx1UAAAAAAAABeWlorhXqBnKeegEAAAAAAFla", // CHECK_NONE
+        "/Td6WFoAAATm1rRGAgAhARwAAAAQz1jM4ABoAGVdAD2IiobUVOndN3jT8g9Z+oxysGeUsmEiUJ2WJCpAS8VxXvirnmuFUwSLWTZ7KT5EuX5FjPtLPZMlm/Ycgx0vwkKXLCEeHw6bR3HpnbZbkiT93M7CTfhZ2zpj9sef+frqk+mKx1UAAAAAAKzrKvZt6AR3AAGBAWkAAACZgvdtscRn+wIAAAAABFla", // preset 9 | PRESET_EXTREME
+        "/Td6WFoAAATm1rRGAgEDAQQhARYut6ZhAQBoeyJ0aXTxQ67RrLb3U/YQQgerLEUA1RMI5xEsMv3Wrci7wUI/O1MAxr/0r0EuQRdL17gXsPDyAKpTDDgCGKu5/UAnERcDAwMyAAHU0//8/Sgq1PwB09gBBgH9KS0tzjAD1dIE1Mv9+uxIAAAAAKzrKvZt6AR3AAGBAWkAAACZgvdtscRn+wIAAAAABFla", // FILTER_DELTA before LZMA2
+    ] {
+        let facts = decode(text).unwrap().facts;
+        assert_eq!(facts.title.as_deref(), Some("Ü 🚢"), "{text}");
+        assert!(facts.as_it_is);
+    }
+}

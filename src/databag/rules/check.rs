@@ -5,11 +5,11 @@
 
 use super::{duration, labels, text};
 use crate::databag::json::{self, child};
-use crate::databag::{Fault, grammar};
+use crate::databag::{Fault, Faults, grammar};
 use serde_json::{Map, Value};
 
 /// Checks the fields of a group but `name` and `rules`; null ones are gone already.
-pub(super) fn group(path: &str, fields: &Map<String, Value>, faults: &mut Vec<Fault>) {
+pub(super) fn group(path: &str, fields: &Map<String, Value>, faults: &mut Faults) {
     for (field, value) in fields {
         let path = child(path, field);
         match field.as_str() {
@@ -26,9 +26,9 @@ pub(super) fn group(path: &str, fields: &Map<String, Value>, faults: &mut Vec<Fa
 pub(super) fn rule(
     path: &str,
     mut rule: Map<String, Value>,
-    faults: &mut Vec<Fault>,
+    faults: &mut Faults,
 ) -> Option<Map<String, Value>> {
-    let before = faults.len();
+    let before = faults.count();
     rule.retain(|_, value| !value.is_null());
     match (rule.get("alert"), rule.get("record")) {
         (Some(_), Some(_)) => faults.push(Fault::new(path, "has both alert and record")),
@@ -75,7 +75,7 @@ pub(super) fn rule(
             _ => faults.push(unknown_field(path, "rule")),
         }
     }
-    (faults.len() == before).then_some(rule)
+    (faults.count() == before).then_some(rule)
 }
 
 fn unknown_field(path: String, of: &str) -> Fault {

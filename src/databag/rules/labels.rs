@@ -2,7 +2,7 @@
 
 use super::check::not_a_text;
 use crate::databag::json::{self, child};
-use crate::databag::{Fault, grammar};
+use crate::databag::{Fault, Faults, grammar};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) enum Values {
 }
 
 /// Checks an object of labels or annotations.
-pub(super) fn check(path: &str, value: &Value, values: Values, faults: &mut Vec<Fault>) {
+pub(super) fn check(path: &str, value: &Value, values: Values, faults: &mut Faults) {
     let Value::Object(labels) = value else {
         let reason = format!("is {}, not an object", json::kind_of(value));
         return faults.push(Fault::new(path, reason));

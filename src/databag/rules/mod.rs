@@ -12,8 +12,11 @@ mod labels;
 pub use labels::{ExtraLabelsError, is_label_name, is_v4_uuid, read_extra_labels};
 
 use super::json;
-use super::{Fault, grammar};
+use super::{Fault, Faults, grammar};
 use serde_json::{Map, Value};
+
+/// Bytes of one rules object; the records budget of a unit is 1 MiB, so more can never be sent.
+const MAX_RULES: usize = 2 << 20;
 
 /// Which language a rule's expression is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +33,7 @@ pub struct AlertRules {
     /// Groups with at least one good rule each, in the order of the input.
     pub groups: Vec<Group>,
     /// What was left out, with paths below `$`, the object itself.
-    pub faults: Vec<Fault>,
+    pub faults: Faults,
 }
 
 /// One group.
@@ -57,6 +60,15 @@ impl AlertRules {
     /// Reads a rules object: `{"groups": [...]}`, a single rule, or nothing.
     pub fn read(text: &str) -> Self {
         let mut rules = Self::default();
+        if text.len() > MAX_RULES {
+            let reason = format!(
+                "has {} KiB, more than {}",
+                text.len() >> 10,
+                MAX_RULES >> 10
+            );
+            rules.fault("$", reason);
+            return rules;
+        }
         match serde_json::from_str(text) {
             Ok(Value::Object(object)) => rules.object(object),
             Ok(other) => rules.fault("$", format!("is {}, not an object", json::kind_of(&other))),
@@ -98,7 +110,7 @@ impl AlertRules {
         let Value::Object(mut fields) = group else {
             return self.fault(path, format!("is {}, not a group", json::kind_of(&group)));
         };
-        let before = self.faults.len();
+        let before = self.faults.count();
         let name = match fields.remove("name") {
             Some(Value::String(name)) if !name.trim().is_empty() => name,
             Some(Value::Null) | None => {
@@ -120,7 +132,7 @@ impl AlertRules {
         };
         fields.retain(|_, value| !value.is_null());
         check::group(path, &fields, &mut self.faults);
-        let sound = self.faults.len() == before;
+        let sound = self.faults.count() == before;
         let mut good = Vec::new();
         for (index, rule) in rules.into_iter().enumerate() {
             let path = format!("{path}.rules[{index}]");
@@ -139,7 +151,7 @@ impl AlertRules {
 }
 
 /// Checks that a field holds a text, and gives it.
-fn text<'a>(path: &str, value: &'a Value, faults: &mut Vec<Fault>) -> Option<&'a str> {
+fn text<'a>(path: &str, value: &'a Value, faults: &mut Faults) -> Option<&'a str> {
     match value.as_str() {
         Some(text) if !text.trim().is_empty() => return Some(text),
         Some(_) => faults.push(Fault::new(path, "is empty")),
@@ -149,7 +161,7 @@ fn text<'a>(path: &str, value: &'a Value, faults: &mut Vec<Fault>) -> Option<&'a
 }
 
 /// Checks a duration field.
-fn duration(path: &str, value: &Value, faults: &mut Vec<Fault>) {
+fn duration(path: &str, value: &Value, faults: &mut Faults) {
     if let Some(text) = text(path, value, faults)
         && !grammar::is_duration(text)
     {

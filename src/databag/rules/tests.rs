@@ -5,7 +5,7 @@ use super::*;
 fn faults(text: &str) -> Vec<(String, String)> {
     let rules = AlertRules::read(text);
     let pair = |fault: Fault| (fault.path, fault.reason);
-    rules.faults.into_iter().map(pair).collect()
+    rules.faults.kept().iter().cloned().map(pair).collect()
 }
 
 /// A group with one good rule and one rule made of these fields.
@@ -92,9 +92,10 @@ fn nothing_is_no_fault() {
         assert_eq!(AlertRules::read(nothing), AlertRules::default());
     }
     // Null fields of a rule are absent fields.
-    let rules =
-        AlertRules::read(&with_rule(r#""alert":"B","expr":"up","labels":null,"for":null,"record":null"#));
-    assert_eq!(rules.faults, []);
+    let rules = AlertRules::read(&with_rule(
+        r#""alert":"B","expr":"up","labels":null,"for":null,"record":null"#,
+    ));
+    assert_eq!(rules.faults.count(), 0);
     assert_eq!(rules.groups[0].rules[1].len(), 2);
 }
 
@@ -137,4 +138,15 @@ fn extra_labels_are_read_or_refused() {
     for bad in ["env", "a-b:c", ":x", "env:", "juju_model_uuid:no"] {
         assert_eq!(read(bad), Err(format!("{bad:?} is not a label like severity:page")));
     }
+}
+
+#[test]
+fn a_flood_of_faults_is_counted_and_bounded() {
+    let flood = format!(r#"{{"groups":[{}{{}}]}}"#, "0,".repeat(5000));
+    let rules = AlertRules::read(&flood);
+    assert_eq!(rules.faults.count(), 5002, "a group of nothing has two");
+    assert_eq!(rules.faults.kept().len(), 1000);
+    let large = format!(r#"{{"groups":[{}0]}}"#, "0,".repeat(MAX_RULES / 2));
+    let reason = "has 2048 KiB, more than 2048".to_owned();
+    assert_eq!(faults(&large), [("$".to_owned(), reason)]);
 }

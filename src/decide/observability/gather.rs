@@ -135,7 +135,7 @@ fn rules_goodness(content: &Content, query: Query, workshop: &mut Workshop<'_>) 
         true => 1,
         false => 0,
     };
-    (emptiness, rules.faults.len())
+    (emptiness, rules.faults.count())
 }
 
 /// Names what is left out of the chosen records of other units. A record that was not chosen costs

@@ -29,7 +29,10 @@ const MAX_LINE: usize = 400;
 
 /// The faults that were found.
 #[derive(Debug, Default)]
-pub(super) struct Lines(BTreeMap<Rank, Vec<String>>);
+pub(super) struct Lines {
+    by_rank: BTreeMap<Rank, Vec<String>>,
+    seen: BTreeSet<String>,
+}
 
 impl Lines {
     pub(super) fn add(&mut self, rank: Rank, line: String) {
@@ -42,15 +45,14 @@ impl Lines {
             line.truncate(end);
             line.push('…');
         }
-        let lines = self.0.entry(rank).or_default();
-        if !lines.contains(&line) {
-            lines.push(line);
+        if self.seen.insert(line.clone()) {
+            self.by_rank.entry(rank).or_default().push(line);
         }
     }
 
     /// All statuses: the faults, or one remark when all is well, or nothing where nothing is related.
     pub(super) fn statuses(self, observed: &Observability, own: &Own) -> Vec<Status> {
-        let lines: Vec<String> = self.0.into_values().flatten().collect();
+        let lines: Vec<String> = self.by_rank.into_values().flatten().collect();
         let more = lines.len().saturating_sub(MAX_LINES);
         let mut statuses: Vec<Status> =
             lines.into_iter().take(MAX_LINES).map(|line| Status::new(Level::Blocked, line)).collect();

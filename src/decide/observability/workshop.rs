@@ -50,7 +50,7 @@ impl<'a> Workshop<'a> {
             let below = fault.path.strip_prefix('$').unwrap_or(&fault.path);
             Fault::new(format!("{at}{below}"), &*fault.reason)
         };
-        rules.faults.iter().map(whole).collect()
+        rules.faults.kept().iter().map(whole).collect()
     }
 
     /// What is known of one dashboard.

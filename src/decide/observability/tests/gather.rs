@@ -189,3 +189,20 @@ fn a_departed_peer_takes_along_what_no_other_unit_has() {
         .settle();
     assert_eq!(alerts(&outcome, PROMETHEUS), ["A"]);
 }
+
+#[test]
+fn three_hundred_units_of_forty_applications_are_forty_contents() {
+    let contents: Vec<Value> = (0..40).map(|n| full(&format!("A{n}"))).collect();
+    let mut world = World::new();
+    for n in 0..300 {
+        let (peer, unit) = (
+            format!("lockstep/{}", n + 1),
+            format!("app{}/{}", n % 40, n / 40),
+        );
+        world = world.peer(&peer, &unit, &contents[n % 40]);
+    }
+    let outcome = world.settle();
+    assert_eq!(templates(&outcome).len(), 40);
+    assert_eq!(alerts(&outcome, PROMETHEUS).len(), 40);
+    assert_eq!(lines(&outcome), [""; 0], "no principal of its own: quiet");
+}
