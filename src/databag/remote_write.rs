@@ -88,3 +88,31 @@ pub fn groups_of(bag: &BTreeMap<String, String>, prefix: &str) -> Vec<(String, M
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn keys_are_sorted_so_that_equal_data_are_equal_bytes() {
+        // This fails when some dependency turns on serde_json's `preserve_order`.
+        let rule = json!({"expr": "up", "alert": "A", "labels": {"b": "2", "a": "1"}});
+        let Value::Object(fields) = json!({"limit": 1, "interval": "5m"}) else {
+            panic!("an object");
+        };
+        let group = render_group("x:g", fields, vec![rule]);
+        assert_eq!(
+            group,
+            r#"{"interval":"5m","limit":1,"name":"x:g","rules":[{"alert":"A","expr":"up","labels":{"a":"1","b":"2"}}]}"#
+        );
+        let bag = app_bag(&[group]);
+        assert_eq!(groups_of(&bag, "x:").len(), 1);
+        assert_eq!(groups_of(&bag, "xx:").len(), 0);
+        assert_eq!(app_bag(&[])[ALERT_RULES], "{}");
+        for junk in ["", "junk", "[]", r#"{"groups":7}"#, r#"{"groups":[7,{}]}"#] {
+            let bag = BTreeMap::from([(ALERT_RULES.to_owned(), junk.to_owned())]);
+            assert_eq!(groups_of(&bag, "x:").len(), 0, "{junk}");
+        }
+    }
+}
