@@ -49,7 +49,5 @@ impl Memo {
 }
 
 fn known<T: Clone>(found: Option<&Result<T, String>>) -> Option<Result<T, String>> {
-    found
-        .filter(|found| found.as_ref().err().is_none_or(|reason| reason != NOT_READ))
-        .cloned()
+    found.filter(|found| found.as_ref().err().is_none_or(|reason| reason != NOT_READ)).cloned()
 }

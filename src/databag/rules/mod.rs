@@ -61,11 +61,7 @@ impl AlertRules {
     pub fn read(text: &str) -> Self {
         let mut rules = Self::default();
         if text.len() > MAX_RULES {
-            let reason = format!(
-                "has {} KiB, more than {}",
-                text.len() >> 10,
-                MAX_RULES >> 10
-            );
+            let reason = format!("has {} KiB, more than {}", text.len() >> 10, MAX_RULES >> 10);
             rules.fault("$", reason);
             return rules;
         }

@@ -92,9 +92,8 @@ fn nothing_is_no_fault() {
         assert_eq!(AlertRules::read(nothing), AlertRules::default());
     }
     // Null fields of a rule are absent fields.
-    let rules = AlertRules::read(&with_rule(
-        r#""alert":"B","expr":"up","labels":null,"for":null,"record":null"#,
-    ));
+    let rules =
+        AlertRules::read(&with_rule(r#""alert":"B","expr":"up","labels":null,"for":null,"record":null"#));
     assert_eq!(rules.faults.count(), 0);
     assert_eq!(rules.groups[0].rules[1].len(), 2);
 }

@@ -70,9 +70,7 @@ impl Lines {
 /// `1 principal observed`, and who has said nothing yet: no fault, but worth knowing.
 fn remark(observed: &Observability, own: &Own) -> String {
     let related: BTreeSet<&UnitName> = observed.principals.iter().map(|p| &p.unit).collect();
-    let silent = related
-        .iter()
-        .find(|unit| !own.records.contains_key(**unit));
+    let silent = related.iter().find(|unit| !own.records.contains_key(**unit));
     let mut remark = match own.records.len() {
         1 => "1 principal observed".to_owned(),
         n => format!("{n} principals observed"),

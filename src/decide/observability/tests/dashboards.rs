@@ -46,10 +46,7 @@ fn no_title_or_one_title_four_times_is_four_dashboards() {
     let same = [0, 1, 2, 3].map(|n| json!({"title": "Same", "panels": [n]}));
     assert_eq!(templates(&sends(&same).settle()).len(), 4);
     let reversed: Vec<Value> = same.iter().rev().cloned().collect();
-    assert_eq!(
-        sends(&same).settle().outgoing,
-        sends(&reversed).settle().outgoing
-    );
+    assert_eq!(sends(&same).settle().outgoing, sends(&reversed).settle().outgoing);
 }
 
 #[test]
@@ -75,28 +72,16 @@ fn a_uid_that_is_made_survives_a_new_version_and_its_neighbours() {
 fn one_uid_twice_is_one_dashboard_only_if_it_is_the_same_one() {
     let one = json!({"title": "One", "uid": UID, "tags": ["charm: db"], "version": 1});
     let two = json!({"title": "Two", "uid": UID, "tags": ["charm: db"], "version": 2});
-    assert_eq!(
-        templates(&sends(&[one.clone(), one.clone()]).settle()).len(),
-        1
-    );
+    assert_eq!(templates(&sends(&[one.clone(), one.clone()]).settle()).len(), 1);
     let outcome = sends(&[one.clone(), two.clone()]).settle();
     let sent = templates(&outcome);
     assert_eq!(sent.len(), 2);
     let kept = sent.values().find(|d| d["uid"] == json!(UID)).unwrap();
-    assert_eq!(
-        kept["title"],
-        json!("Two"),
-        "what Grafana would have shown keeps it"
-    );
-    assert_eq!(
-        outcome.outgoing,
-        sends(&[two, one.clone()]).settle().outgoing
-    );
+    assert_eq!(kept["title"], json!("Two"), "what Grafana would have shown keeps it");
+    assert_eq!(outcome.outgoing, sends(&[two, one.clone()]).settle().outgoing);
     // Two deployments of one charm mean the same dashboard: the uid stays.
     let other = config(json!({}), json!({}), std::slice::from_ref(&one));
-    let outcome = sends(&[one])
-        .peer("lockstep/1", "db-two/0", &other)
-        .settle();
+    let outcome = sends(&[one]).peer("lockstep/1", "db-two/0", &other).settle();
     assert_eq!(uids(&outcome), [UID, UID]);
 }
 
@@ -114,10 +99,7 @@ fn the_tag_names_the_principals_charm_if_its_rules_tell() {
         templates(&outcome).values().next().unwrap()["tags"].clone()
     };
     let charm = |name: &str| json!({"juju_charm": name});
-    assert_eq!(
-        tag(&[charm("postgresql"), json!({})]),
-        json!(["x", "charm: postgresql"])
-    );
+    assert_eq!(tag(&[charm("postgresql"), json!({})]), json!(["x", "charm: postgresql"]));
     assert_eq!(tag(&[charm("a"), charm("b")]), json!(["x", "charm: db"]));
     assert_eq!(tag(&[]), json!(["x", "charm: db"]));
 }
@@ -141,16 +123,11 @@ fn each_corrupt_dashboard_costs_itself_alone() {
     let mut world = World::new().principal(3, "db/0", &given);
     let outcome = world.settle();
     let sent = templates(&outcome);
-    let titles: Vec<usize> = sent
-        .values()
-        .map(|d| d["title"].as_str().unwrap().len())
-        .collect();
+    let titles: Vec<usize> = sent.values().map(|d| d["title"].as_str().unwrap().len()).collect();
     assert_eq!(titles, [4, 9, 5000]);
     assert!(sent.keys().all(|id| id.len() < 200));
-    let places: Vec<&str> = blocked(&outcome)
-        .into_iter()
-        .map(|line| line.split(": ").next().unwrap())
-        .collect();
+    let places: Vec<&str> =
+        blocked(&outcome).into_iter().map(|line| line.split(": ").next().unwrap()).collect();
     let at = |n: usize| format!("db/0 (cos-agent:3) config $.dashboards[{n}]");
     assert_eq!(places, [8, 9, 0, 2, 3, 6, 7].map(at));
 }
@@ -169,13 +146,7 @@ fn no_dashboards_is_an_empty_object_and_decoding_happens_once() {
     let mut world = sends(&[dashboard("Good", UID), json!({"title": "Rewritten"})]);
     let outcome = world.settle();
     // With the memo alone a dashboard that is rewritten needs no text any more.
-    let source = &world.0.principals[0]
-        .config
-        .as_ref()
-        .unwrap()
-        .as_ref()
-        .unwrap()
-        .dashboards[1];
+    let source = &world.0.principals[0].config.as_ref().unwrap().as_ref().unwrap().dashboards[1];
     let mut fewer = Values::default();
     for (digest, text) in world.0.values.iter() {
         if digest != source {

@@ -3,11 +3,7 @@
 use super::*;
 
 fn full(alert: &str) -> Value {
-    config(
-        groups(&[group("g", &[alert])]),
-        groups(&[group("l", &[alert])]),
-        &[dashboard(alert, UID)],
-    )
+    config(groups(&[group("g", &[alert])]), groups(&[group("l", &[alert])]), &[dashboard(alert, UID)])
 }
 
 fn nothing() -> Value {
@@ -29,11 +25,7 @@ fn something_beats_nothing_per_kind() {
 
 #[test]
 fn a_principal_that_starts_up_hides_nothing() {
-    let starting = config(
-        groups(&[group("x_HostHealth_rules", &["HostDown"])]),
-        json!({}),
-        &[],
-    );
+    let starting = config(groups(&[group("x_HostHealth_rules", &["HostDown"])]), json!({}), &[]);
     let outcome = World::new()
         .with(host_health_on)
         .principal(3, "db/0", &starting)
@@ -51,11 +43,7 @@ fn fewer_faults_beat_more_then_the_lowest_unit_number_wins() {
         .peer("lockstep/3", "db/2", &full("Two"))
         .settle();
     assert_eq!(alerts(&outcome, PROMETHEUS), ["Two"]);
-    assert_eq!(
-        blocked(&outcome),
-        [""; 0],
-        "what is not chosen costs nothing"
-    );
+    assert_eq!(blocked(&outcome), [""; 0], "what is not chosen costs nothing");
 }
 
 #[test]
@@ -105,9 +93,7 @@ fn an_unreadable_record_costs_no_other_and_nothing_that_was_out() {
         assert_eq!(outcome.outgoing, before.outgoing, "{text}");
         assert_eq!(
             blocked(&outcome),
-            [format!(
-                "lockstep/1 config-web/0 {reason}; what went out for web stays"
-            )]
+            [format!("lockstep/1 config-web/0 {reason}; what went out for web stays")]
         );
         // A new leader finds the same in the databags.
         let outcome = world
@@ -147,11 +133,7 @@ fn what_stays_takes_part_in_new_options() {
 fn where_the_own_databag_is_not_known_it_is_left_as_it_is() {
     let outcome = World::new()
         .peer_raw("lockstep/1", "config-web/0", "junk")
-        .with(|o| {
-            o.outgoing
-                .iter_mut()
-                .for_each(|outgoing| outgoing.own = None)
-        })
+        .with(|o| o.outgoing.iter_mut().for_each(|outgoing| outgoing.own = None))
         .settle();
     assert_eq!(outcome.outgoing, BTreeMap::new());
 }
@@ -160,9 +142,7 @@ fn where_the_own_databag_is_not_known_it_is_left_as_it_is() {
 fn faults_of_peers_are_named_once_and_by_the_leader_only() {
     let mut bad = full("A");
     bad["dashboards"] = json!(["junk"]);
-    let world = World::new()
-        .peer("lockstep/1", "db/1", &bad)
-        .peer("lockstep/2", "db/2", &bad);
+    let world = World::new().peer("lockstep/1", "db/1", &bad).peer("lockstep/2", "db/2", &bad);
     let outcome = world.clone().settle();
     assert_eq!(
         blocked(&outcome),
@@ -184,9 +164,7 @@ fn a_departed_peer_takes_along_what_no_other_unit_has() {
         .peer("lockstep/2", "db/1", &full("A"))
         .peer("lockstep/1", "web/0", &full("W"));
     assert_eq!(alerts(&world.settle(), PROMETHEUS), ["A", "W"]);
-    let outcome = world
-        .with(|o| drop(o.peer_records.remove(&unit("lockstep/1"))))
-        .settle();
+    let outcome = world.with(|o| drop(o.peer_records.remove(&unit("lockstep/1")))).settle();
     assert_eq!(alerts(&outcome, PROMETHEUS), ["A"]);
 }
 
@@ -195,10 +173,7 @@ fn three_hundred_units_of_forty_applications_are_forty_contents() {
     let contents: Vec<Value> = (0..40).map(|n| full(&format!("A{n}"))).collect();
     let mut world = World::new();
     for n in 0..300 {
-        let (peer, unit) = (
-            format!("lockstep/{}", n + 1),
-            format!("app{}/{}", n % 40, n / 40),
-        );
+        let (peer, unit) = (format!("lockstep/{}", n + 1), format!("app{}/{}", n % 40, n / 40));
         world = world.peer(&peer, &unit, &contents[n % 40]);
     }
     let outcome = world.settle();

@@ -33,27 +33,14 @@ fn relation(endpoint: Endpoint, number: u32) -> RelationId {
 }
 
 /// The three outgoing relations of a world.
-const PROMETHEUS: RelationId = RelationId {
-    endpoint: Endpoint::SendRemoteWrite,
-    number: 101,
-};
-const LOKI: RelationId = RelationId {
-    endpoint: Endpoint::LoggingConsumer,
-    number: 102,
-};
-const GRAFANA: RelationId = RelationId {
-    endpoint: Endpoint::GrafanaDashboards,
-    number: 103,
-};
+const PROMETHEUS: RelationId = RelationId { endpoint: Endpoint::SendRemoteWrite, number: 101 };
+const LOKI: RelationId = RelationId { endpoint: Endpoint::LoggingConsumer, number: 102 };
+const GRAFANA: RelationId = RelationId { endpoint: Endpoint::GrafanaDashboards, number: 103 };
 
 impl World {
     /// A leader, `lockstep/0`, with three outgoing relations and no principal.
     fn new() -> Self {
-        let outgoing = |relation| Outgoing {
-            relation,
-            event: None,
-            own: Some(BTreeMap::new()),
-        };
+        let outgoing = |relation| Outgoing { relation, event: None, own: Some(BTreeMap::new()) };
         Self(Observability {
             topology: Topology {
                 model: "harbor".into(),
@@ -86,11 +73,7 @@ impl World {
         let id = relation(Endpoint::CosAgent, number);
         let config = config.map(|text| read_config(text, &mut self.0.values));
         self.0.principals.retain(|p| p.relation != id);
-        self.0.principals.push(Principal {
-            relation: id,
-            unit: unit(name),
-            config,
-        });
+        self.0.principals.push(Principal { relation: id, unit: unit(name), config });
         self
     }
 
@@ -130,11 +113,8 @@ impl World {
 
     fn act(&mut self, outcome: &Outcome) {
         let values = &mut self.0.values;
-        self.0.own_records = outcome
-            .records
-            .iter()
-            .map(|(key, text)| (key.clone(), read_peer(key, text, values)))
-            .collect();
+        self.0.own_records =
+            outcome.records.iter().map(|(key, text)| (key.clone(), read_peer(key, text, values))).collect();
         for outgoing in &mut self.0.outgoing {
             if let Some(bag) = outcome.outgoing.get(&outgoing.relation) {
                 outgoing.own = Some(bag.clone());
@@ -146,10 +126,7 @@ impl World {
 
 /// A `config` value.
 fn config(metrics: Value, logs: Value, dashboards: &[Value]) -> Value {
-    let dashboards: Vec<String> = dashboards
-        .iter()
-        .map(|json| encode(&json.to_string()).unwrap())
-        .collect();
+    let dashboards: Vec<String> = dashboards.iter().map(|json| encode(&json.to_string()).unwrap()).collect();
     json!({
         "metrics_alert_rules": metrics, "log_alert_rules": logs, "dashboards": dashboards,
         "metrics_scrape_jobs": [{"authorization": {"credentials": "SECRET"}}], "log_slots": "a:b:c",
@@ -159,10 +136,7 @@ fn config(metrics: Value, logs: Value, dashboards: &[Value]) -> Value {
 
 /// One group of alerts of those names.
 fn group(name: &str, alerts: &[&str]) -> Value {
-    let rules: Vec<Value> = alerts
-        .iter()
-        .map(|alert| json!({"alert": alert, "expr": "up < 1"}))
-        .collect();
+    let rules: Vec<Value> = alerts.iter().map(|alert| json!({"alert": alert, "expr": "up < 1"})).collect();
     json!({"name": name, "rules": rules})
 }
 
@@ -184,21 +158,14 @@ fn sent(outcome: &Outcome, relation: RelationId) -> Vec<Value> {
 }
 
 fn names(groups: &[Value]) -> Vec<&str> {
-    groups
-        .iter()
-        .map(|group| group["name"].as_str().unwrap())
-        .collect()
+    groups.iter().map(|group| group["name"].as_str().unwrap()).collect()
 }
 
 /// Names of all alerts that go to a relation.
 fn alerts(outcome: &Outcome, relation: RelationId) -> Vec<String> {
     let groups = sent(outcome, relation);
-    let rules = groups
-        .iter()
-        .flat_map(|group| group["rules"].as_array().unwrap());
-    rules
-        .map(|rule| rule["alert"].as_str().unwrap_or("?").to_owned())
-        .collect()
+    let rules = groups.iter().flat_map(|group| group["rules"].as_array().unwrap());
+    rules.map(|rule| rule["alert"].as_str().unwrap_or("?").to_owned()).collect()
 }
 
 /// Decoded dashboards by template id.

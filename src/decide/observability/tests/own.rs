@@ -8,9 +8,7 @@ fn good(alert: &str) -> Value {
 
 #[test]
 fn a_follower_writes_its_records_and_nothing_else() {
-    let mut world = World::new()
-        .with(|o| o.leader = false)
-        .principal(3, "db/0", &good("A"));
+    let mut world = World::new().with(|o| o.leader = false).principal(3, "db/0", &good("A"));
     let outcome = world.settle();
     assert_eq!(
         outcome.records["config-db/0"],
@@ -24,15 +22,10 @@ fn a_follower_writes_its_records_and_nothing_else() {
 #[test]
 fn nothing_related_is_quiet_and_a_silent_principal_is_no_fault() {
     assert_eq!(lines(&World::new().settle()), [""; 0]);
-    let mut world = World::new()
-        .principal(3, "db/0", &good("A"))
-        .says(5, "web/0", None);
+    let mut world = World::new().principal(3, "db/0", &good("A")).says(5, "web/0", None);
     let outcome = world.settle();
     assert_eq!(outcome.records.len(), 1);
-    assert_eq!(
-        lines(&outcome),
-        ["active 1 principal observed; web/0 has sent nothing yet"]
-    );
+    assert_eq!(lines(&outcome), ["active 1 principal observed; web/0 has sent nothing yet"]);
 }
 
 #[test]
@@ -42,10 +35,7 @@ fn every_value_that_is_no_use_keeps_the_last_good_record_and_holds_the_status() 
     for (text, place) in [
         ("null", "$: is null, not an object"),
         ("[1]", "$: is a list, not an object"),
-        (
-            "{",
-            "$: is not JSON: EOF while parsing an object at line 1 column 1",
-        ),
+        ("{", "$: is not JSON: EOF while parsing an object at line 1 column 1"),
         ("{}", "$: has no field metrics_alert_rules"),
         (
             r#"{"metrics_alert_rules":{},"log_alert_rules":null,"dashboards":[]}"#,
@@ -78,9 +68,7 @@ fn an_emptied_databag_keeps_the_record_and_an_empty_value_replaces_it() {
 
 #[test]
 fn a_record_goes_with_its_principal() {
-    let mut world = World::new()
-        .principal(3, "db/0", &good("A"))
-        .principal(5, "web/0", &good("B"));
+    let mut world = World::new().principal(3, "db/0", &good("A")).principal(5, "web/0", &good("B"));
     world.settle();
     let mut world = world.with(|o| o.principals.retain(|p| p.relation.number == 5));
     let outcome = world.settle();
@@ -90,15 +78,10 @@ fn a_record_goes_with_its_principal() {
 
 #[test]
 fn one_principal_over_two_relations_is_one_record() {
-    let outcome = World::new()
-        .principal(10, "db/0", &good("Ten"))
-        .principal(9, "db/0", &good("Nine"))
-        .settle();
+    let outcome =
+        World::new().principal(10, "db/0", &good("Ten")).principal(9, "db/0", &good("Nine")).settle();
     assert_eq!(alerts(&outcome, PROMETHEUS), ["Nine"]);
-    let outcome = World::new()
-        .says(9, "db/0", Some("{}"))
-        .principal(10, "db/0", &good("Ten"))
-        .settle();
+    let outcome = World::new().says(9, "db/0", Some("{}")).principal(10, "db/0", &good("Ten")).settle();
     assert_eq!(alerts(&outcome, PROMETHEUS), ["Ten"]);
     assert_eq!(
         blocked(&outcome),

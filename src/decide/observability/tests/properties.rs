@@ -36,11 +36,7 @@ fn valid() -> Value {
     config(
         groups(&[group("g", ["A", "B"]), group("h", ["C", "D"])]),
         groups(&[group("l", ["E", "F"])]),
-        &[
-            dashboard("One", UID),
-            json!({"title": "Two"}),
-            json!({"title": "Three", "tags": []}),
-        ],
+        &[dashboard("One", UID), json!({"title": "Two"}), json!({"title": "Three", "tags": []})],
     )
 }
 
@@ -149,14 +145,9 @@ fn exists(path: &str, value: &Value) -> bool {
 fn costs(damaged: &[Step], item: &[Step]) -> bool {
     let group = 3; // field, `groups`, index
     let beside_rules = damaged.get(group) != Some(&Step::Field("rules".to_owned()));
-    let in_group_beside_rules = item.len() > group
-        && damaged.len() > group
-        && damaged[..group] == item[..group]
-        && beside_rules;
-    damaged.len() < 2
-        || item.starts_with(damaged)
-        || damaged.starts_with(item)
-        || in_group_beside_rules
+    let in_group_beside_rules =
+        item.len() > group && damaged.len() > group && damaged[..group] == item[..group] && beside_rules;
+    damaged.len() < 2 || item.starts_with(damaged) || damaged.starts_with(item) || in_group_beside_rules
 }
 
 fn steps(path: &[&str]) -> Vec<Step> {
@@ -173,39 +164,21 @@ fn check(seed: u64) {
     let mut value = valid();
     let damaged = damage(&mut value, &mut dice);
     let text = value.to_string();
-    let other = config(
-        groups(&[group("g", &["Other"])]),
-        json!({}),
-        &[dashboard("Other", UID)],
-    );
-    let outcome = World::new()
-        .says(3, "db/0", Some(&text))
-        .peer("lockstep/1", "web/0", &other)
-        .settle();
+    let other = config(groups(&[group("g", &["Other"])]), json!({}), &[dashboard("Other", UID)]);
+    let outcome = World::new().says(3, "db/0", Some(&text)).peer("lockstep/1", "web/0", &other).settle();
     let mut sent_alerts = alerts(&outcome, PROMETHEUS);
     sent_alerts.extend(alerts(&outcome, LOKI));
-    let titles: Vec<Value> = templates(&outcome)
-        .values()
-        .map(|d| d["title"].clone())
-        .collect();
+    let titles: Vec<Value> = templates(&outcome).values().map(|d| d["title"].clone()).collect();
     assert!(sent_alerts.iter().any(|alert| alert == "Other"));
     assert!(titles.contains(&json!("Other")));
     let mut lost = Vec::new();
     let mut item = |sent: bool, path: &[&str], name: &'static str| {
-        assert!(
-            sent || costs(&damaged, &steps(path)),
-            "{name} is lost: {text}"
-        );
+        assert!(sent || costs(&damaged, &steps(path)), "{name} is lost: {text}");
         if !sent {
             lost.push(name);
         }
     };
-    for (field, index, alert) in [
-        ("0", "0", "A"),
-        ("0", "1", "B"),
-        ("1", "0", "C"),
-        ("1", "1", "D"),
-    ] {
+    for (field, index, alert) in [("0", "0", "A"), ("0", "1", "B"), ("1", "0", "C"), ("1", "1", "D")] {
         let path = ["metrics_alert_rules", "groups", field, "rules", index];
         item(sent_alerts.iter().any(|a| a == alert), &path, alert);
     }
@@ -214,11 +187,7 @@ fn check(seed: u64) {
         item(sent_alerts.iter().any(|a| a == alert), &path, alert);
     }
     for (index, title) in [("0", "One"), ("1", "Two"), ("2", "Three")] {
-        item(
-            titles.contains(&json!(title)),
-            &["dashboards", index],
-            title,
-        );
+        item(titles.contains(&json!(title)), &["dashboards", index], title);
     }
     let faults: Vec<Fault> = check_data(&text);
     for fault in &faults {
@@ -235,10 +204,7 @@ fn check(seed: u64) {
             .any(|steps| *at(&mut value.clone(), steps) == json!(name))
     };
     let unnamed = lost.iter().find(|name| still_there(name));
-    assert!(
-        unnamed.is_none() || !faults.is_empty(),
-        "{unnamed:?} in {text}"
-    );
+    assert!(unnamed.is_none() || !faults.is_empty(), "{unnamed:?} in {text}");
 }
 
 proptest! {

@@ -8,17 +8,12 @@ fn refused(relation: RelationId, event: &str) -> Vec<String> {
         groups(&[group("disk", &["A"])]),
         &[dashboard("Disk/IO", UID)],
     );
-    let mut world = World::new()
-        .principal(3, "db/0", &given)
-        .peer("lockstep/1", "db-replica/0", &given)
-        .with(|o| {
+    let mut world =
+        World::new().principal(3, "db/0", &given).peer("lockstep/1", "db-replica/0", &given).with(|o| {
             let outgoing = o.outgoing.iter_mut().find(|o| o.relation == relation);
             outgoing.unwrap().event = Some(event.to_owned());
         });
-    blocked(&world.settle())
-        .into_iter()
-        .map(str::to_owned)
-        .collect()
+    blocked(&world.settle()).into_iter().map(str::to_owned).collect()
 }
 
 #[test]

@@ -17,20 +17,13 @@ fn names_carry_the_application_once_whatever_the_provider_calls_them() {
         ("harbor_7d1f3c2a_ledger_db_disk_rules", "disk_rules"),
         ("harbor_7d1f3c2a_ledger_db_disk_alerts", "disk_alerts"),
         ("harbor_7d1f3c2a_ledger_db:disk_rules", "disk_rules"),
-        (
-            "harbor_7d1f3c2a_ledger_dbx_rules",
-            "harbor_7d1f3c2a_ledger_dbx_rules",
-        ),
+        ("harbor_7d1f3c2a_ledger_dbx_rules", "harbor_7d1f3c2a_ledger_dbx_rules"),
         ("harbor_7d1f3c2a_ledger_db", "harbor_7d1f3c2a_ledger_db"),
         ("bare group / ü", "bare_group___\u{fc}"),
     ] {
         let rest = rest.replace('\u{fc}', "_");
-        let world =
-            World::new().principal(3, "ledger-db/0", &metrics(groups(&[group(name, &["A"])])));
-        assert_eq!(
-            names(&prometheus(world)),
-            [format!("harbor_7d1f3c2a_ledger_db:{rest}")]
-        );
+        let world = World::new().principal(3, "ledger-db/0", &metrics(groups(&[group(name, &["A"])])));
+        assert_eq!(names(&prometheus(world)), [format!("harbor_7d1f3c2a_ledger_db:{rest}")]);
     }
 }
 
@@ -38,13 +31,11 @@ fn names_carry_the_application_once_whatever_the_provider_calls_them() {
 fn one_bare_name_in_two_applications_or_twice_in_one_stays_apart() {
     let twice = |order: [&str; 2]| {
         let both = order.map(|alert| group("g", &[alert]));
-        let world = World::new()
-            .principal(3, "db/0", &metrics(groups(&both)))
-            .peer(
-                "lockstep/1",
-                "db-g/0",
-                &metrics(groups(&[group("g", &["C"])])),
-            );
+        let world = World::new().principal(3, "db/0", &metrics(groups(&both))).peer(
+            "lockstep/1",
+            "db-g/0",
+            &metrics(groups(&[group("g", &["C"])])),
+        );
         prometheus(world)
     };
     let sent = twice(["A", "B"]);
@@ -57,11 +48,7 @@ fn one_bare_name_in_two_applications_or_twice_in_one_stays_apart() {
     assert_eq!(twice(["A", "A"]).len(), 2, "word for word the same is one");
     // A name that a third group already has is not taken.
     let taken = names(&sent)[0].split_once(':').unwrap().1.to_owned();
-    let three = [
-        group("g", &["A"]),
-        group("g", &["B"]),
-        group(&taken, &["D"]),
-    ];
+    let three = [group("g", &["A"]), group("g", &["B"]), group(&taken, &["D"])];
     let world = World::new().principal(3, "db/0", &metrics(groups(&three)));
     let sent = prometheus(world);
     let unique: std::collections::BTreeSet<&str> = names(&sent).into_iter().collect();
@@ -97,19 +84,12 @@ fn the_placeholder_goes_from_metrics_and_becomes_a_matcher_for_logs() {
             r#"up{ a="b"} + x{c="d"}"#,
             r#"up{job=~".+", a="b"} + x{job=~".+" ,c="d"}"#,
         ),
-        (
-            r#"up{a="b",%%juju_topology%%}"#,
-            r#"up{a="b",}"#,
-            r#"up{a="b",job=~".+"}"#,
-        ),
+        (r#"up{a="b",%%juju_topology%%}"#, r#"up{a="b",}"#, r#"up{a="b",job=~".+"}"#),
         ("up", "up", "up"),
     ] {
         let world = World::new().principal(3, "db/0", &config(rule(expr), rule(expr), &[]));
         let outcome = world.clone().settle();
-        assert_eq!(
-            sent(&outcome, PROMETHEUS)[0]["rules"][0]["expr"],
-            json!(metric)
-        );
+        assert_eq!(sent(&outcome, PROMETHEUS)[0]["rules"][0]["expr"], json!(metric));
         assert_eq!(sent(&outcome, LOKI)[0]["rules"][0]["expr"], json!(log));
     }
 }
@@ -127,28 +107,19 @@ fn options_choose_what_goes_out() {
         (HostHealth::Off, vec!["A"]),
         (HostHealth::On, vec!["HostDownOld", "HostDown", "A"]),
     ] {
-        let outcome = world
-            .clone()
-            .with(|o| o.options.host_health = health)
-            .settle();
+        let outcome = world.clone().with(|o| o.options.host_health = health).settle();
         assert_eq!(alerts(&outcome, PROMETHEUS), expected);
         assert_eq!(alerts(&outcome, LOKI), expected);
     }
-    let off = world
-        .clone()
-        .with(|o| o.options.alert_rules = false)
-        .settle();
+    let off = world.clone().with(|o| o.options.alert_rules = false).settle();
     for relation in [PROMETHEUS, LOKI] {
         assert_eq!(off.outgoing[&relation]["alert_rules"], "{}");
     }
     let labelled = world
         .with(|o| {
-            for (name, value) in [
-                ("env", "prod"),
-                ("juju_application", "x"),
-                ("bad-name", "x"),
-                ("juju_model_uuid", "x"),
-            ] {
+            for (name, value) in
+                [("env", "prod"), ("juju_application", "x"), ("bad-name", "x"), ("juju_model_uuid", "x")]
+            {
                 o.options.extra_labels.insert(name.into(), value.into());
             }
         })
@@ -166,8 +137,7 @@ fn our_own_group_comes_first_with_our_own_identity() {
         "juju_charm": "lockstep", "env": "prod", "rollout": "idle",
     });
     let first = |outcome: &Outcome, relation: RelationId| -> Value {
-        let rules: Value =
-            serde_json::from_str(&outcome.outgoing[&relation]["alert_rules"]).unwrap();
+        let rules: Value = serde_json::from_str(&outcome.outgoing[&relation]["alert_rules"]).unwrap();
         rules["groups"][0].clone()
     };
     let world = World::new().with(|o| {
@@ -179,32 +149,18 @@ fn our_own_group_comes_first_with_our_own_identity() {
     let nothing = world.clone().settle();
     assert_eq!(first(&nothing, PROMETHEUS)["rules"][0]["labels"], identity);
     assert_eq!(nothing.outgoing[&LOKI]["alert_rules"], "{}");
-    let outcome = world
-        .principal(
-            3,
-            "a/0",
-            &config(json!({}), json!({"alert": "A", "expr": "up"}), &[]),
-        )
-        .settle();
+    let outcome =
+        world.principal(3, "a/0", &config(json!({}), json!({"alert": "A", "expr": "up"}), &[])).settle();
     let group = first(&outcome, PROMETHEUS);
-    assert_eq!(
-        group["name"],
-        json!("harbor_7d1f3c2a_lockstep:lockstep_rules")
-    );
-    assert_eq!(
-        group["rules"][0]["record"],
-        json!("lockstep_forwarder_info")
-    );
+    assert_eq!(group["name"], json!("harbor_7d1f3c2a_lockstep:lockstep_rules"));
+    assert_eq!(group["rules"][0]["record"], json!("lockstep_forwarder_info"));
     assert_eq!(group["rules"][0]["expr"], json!("vector(1)"));
     let labels = &first(&outcome, LOKI)["rules"][0]["labels"];
     assert_eq!(labels["juju_application"], json!("lockstep"));
     // What we write passes our own checks.
     for relation in [PROMETHEUS, LOKI] {
         let text = &outcome.outgoing[&relation]["alert_rules"];
-        assert_eq!(
-            crate::databag::rules::AlertRules::read(text).faults.count(),
-            0
-        );
+        assert_eq!(crate::databag::rules::AlertRules::read(text).faults.count(), 0);
     }
 }
 
@@ -217,11 +173,7 @@ fn one_bad_item_is_left_out_and_all_else_goes_on() {
     ]});
     let outcome = World::new()
         .principal(3, "db/0", &metrics(given))
-        .peer(
-            "lockstep/1",
-            "web/0",
-            &metrics(groups(&[group("g", &["Other"])])),
-        )
+        .peer("lockstep/1", "web/0", &metrics(groups(&[group("g", &["Other"])])))
         .settle();
     assert_eq!(alerts(&outcome, PROMETHEUS), ["Good", "Other"]);
     assert_eq!(

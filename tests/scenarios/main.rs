@@ -1,0 +1,60 @@
+//! The real charm executable, as unpacked from the packed file, in a simulated Juju model.
+//!
+//! Every scenario runs twice, with the charm's cache and with the cache deleted before each hook, and
+//! must end in the same databags and statuses.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod counts;
+mod kills;
+mod support;
+
+use support::{Cache, run};
+
+macro_rules! scenarios {
+    ($($name:ident)*) => {
+        const ALL: &[&str] = &[$(stringify!($name)),*];
+        $(#[test]
+        fn $name() {
+            let warm = run(stringify!($name), Cache::Kept);
+            let cold = run(stringify!($name), Cache::DeletedBeforeEachHook);
+            support::assert_same(&warm, &cold);
+        })*
+    };
+}
+
+scenarios! {
+    demo
+    f10_a_follower_neither_reads_nor_writes_application_databags
+    f10_leadership_lost_within_the_hook_is_no_error
+    f11_a_broken_relation_is_gone_at_once
+    f11_a_broken_relation_is_gone_at_once_on_juju_3_1
+    f12_a_blocked_status_stays_until_its_own_concern_is_content
+    f14_leader_elected_alone_is_enough
+    a_departed_principal_leaves_nothing_behind
+    a_failed_commit_is_made_good
+    a_hook_skipped_with_no_retry_is_made_good
+    a_damaged_cache_costs_one_full_read
+    bad_options_are_told_and_the_last_good_value_stays
+    bad_data_is_told_and_what_was_good_stays
+    nothing_is_written_when_nothing_has_changed
+    one_status_set_a_hook_at_most
+    unknown_events_and_wrong_usage
+    two_roles_are_blocked_with_the_way_out
+    juju_4_without_private_addresses
+    actions_work_while_a_hook_is_in_error
+}
+
+#[test]
+fn no_scenario_file_is_forgotten() {
+    let dir = std::fs::read_dir(support::dir()).unwrap();
+    let mut files: Vec<String> = dir
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter_map(|name| Some(name.strip_suffix(".yaml")?.to_owned()))
+        .filter(|name| name != "charms")
+        .collect();
+    files.sort();
+    let mut listed = ALL.to_vec();
+    listed.sort_unstable();
+    assert_eq!(files, listed);
+}
