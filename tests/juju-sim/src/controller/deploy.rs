@@ -144,6 +144,7 @@ impl World {
                 update_status_due: false,
                 next_update_status,
                 status_set: false,
+                endpoints: BTreeSet::new(),
                 manifest: BTreeSet::new(),
             },
         };

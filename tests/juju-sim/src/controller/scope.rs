@@ -12,7 +12,10 @@ impl World {
         let app = &unit.application;
         self.relations
             .values()
-            .filter(|relation| relation.end_of(app).is_some())
+            .filter(|relation| {
+                let on_disk = |name: &String| unit.scripted || unit.uniter.endpoints.contains(name);
+                relation.end_of(app).is_some_and(|end| end.implicit || on_disk(&end.name))
+            })
             .filter(|relation| match (&unit.principal, relation.container) {
                 (Some(principal), true) => relation.other_end(app).is_some_and(|other| {
                     other.application == Self::app_of(principal)

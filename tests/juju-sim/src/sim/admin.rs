@@ -123,12 +123,14 @@ impl Sim {
         let of = self.world.units.get(unit).with_context(|| format!("no unit {unit}"))?;
         let app = self.world.application(&of.application).map_err(anyhow::Error::msg)?;
         let seen = (app.charm.revision, app.charm_modified);
+        let endpoints = app.charm.endpoints.keys().cloned().collect();
         let source = app.charm.source.clone().context("a charm without files")?;
         let manifest = files::unpack(&source, &charm_dir, &of.uniter.manifest)?;
         fs::write(charm_dir.join("revision"), format!("{}\n", seen.0))?;
         if let Some(of) = self.world.units.get_mut(unit) {
             of.uniter.charm = Some(seen);
             of.uniter.manifest = manifest;
+            of.uniter.endpoints = endpoints;
         }
         Ok(())
     }

@@ -29,6 +29,8 @@ struct Run {
     stdout: String,
     stderr: String,
     fired: Vec<String>,
+    /// How Juju's log calls the file that ran.
+    handler: &'static str,
 }
 
 enum End {
@@ -191,6 +193,7 @@ impl Sim {
             stdout: String::new(),
             stderr: String::new(),
             fired: Vec::new(),
+            handler: "explicit, bespoke hook script",
         };
         let (program, args) = match &context.job {
             Job::Exec(args) => {
@@ -202,6 +205,9 @@ impl Sim {
             Job::Hook(_) => (script("hooks", &job_name(&self.world, context), &charm), Vec::new()),
             Job::Action(_) => (script("actions", &job_name(&self.world, context), &charm), Vec::new()),
         };
+        if program.ends_with("dispatch") {
+            run.handler = "hook dispatching script: dispatch";
+        }
         if !matches!(context.job, Job::Exec(_)) {
             match look(&program) {
                 Script::Runs => {}
@@ -401,9 +407,7 @@ impl Sim {
         let action = matches!(context.job, Job::Action(_));
         let failed = |why: &str| match &context.job {
             Job::Action(_) => Outcome::Failed(why.to_owned()),
-            Job::Hook(_) => {
-                Outcome::Failed(format!("hook \"{name}\" (via explicit, bespoke hook script) failed: {why}"))
-            }
+            Job::Hook(_) => Outcome::Failed(format!("hook \"{name}\" (via {}) failed: {why}", run.handler)),
             Job::Exec(_) => Outcome::Failed(why.to_owned()),
         };
         let none = Changes::default();

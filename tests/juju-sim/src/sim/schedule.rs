@@ -43,7 +43,8 @@ impl Sim {
     pub fn settle(&mut self, settle: Settle) -> Result<Settled> {
         let mut hooks = 0;
         let mut ran: BTreeMap<String, u32> = BTreeMap::new();
-        let mut failures: BTreeMap<String, u32> = BTreeMap::new();
+        let in_error = self.world.units.values().filter(|u| u.in_error());
+        let mut failures: BTreeMap<String, u32> = in_error.map(|u| (u.name.clone(), 1)).collect();
         loop {
             if settle.hooks == Some(hooks) {
                 return Ok(Settled { hooks, at_rest: false });
@@ -117,6 +118,9 @@ impl Sim {
     /// Some unit whose machine is free, and one of the operations that it may do.
     fn choose(&mut self) -> Option<(String, Op)> {
         let busy: Vec<String> = self.running.iter().map(|running| running.machine.clone()).collect();
+        // What a principal notices may bring a subordinate into the model, so all look around first.
+        let all: Vec<String> = self.world.units.keys().cloned().collect();
+        all.iter().for_each(|name| notice(&mut self.world, name));
         let units = self.world.units.values().filter(|u| !u.scripted && !busy.contains(&u.machine));
         let names: Vec<String> = units.map(|u| u.name.clone()).collect();
         for name in self.world.rng.shuffle(names) {

@@ -107,6 +107,9 @@ pub struct Uniter {
     pub next_update_status: Time,
     /// The charm has set a status itself.
     pub status_set: bool,
+    /// Endpoints of the charm on disk: relations of others are not noticed.
+    #[serde(skip)]
+    pub endpoints: BTreeSet<String>,
     /// Files of the charm that Juju unpacked, and so removes in an upgrade.
     #[serde(skip)]
     pub manifest: BTreeSet<String>,
