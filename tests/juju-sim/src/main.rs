@@ -43,6 +43,9 @@ struct Run {
     /// Deletes these files of a unit's agent directory before every hook.
     #[arg(long, value_name = "GLOB")]
     cold_cache: Vec<String>,
+    /// Lets hooks of other machines run inside tool calls.
+    #[arg(long)]
+    interleave: bool,
     /// A directory for the machines' files, which is kept; otherwise they are deleted.
     #[arg(long)]
     scratch: Option<PathBuf>,
@@ -78,6 +81,7 @@ fn run_scenario(run: &Run, out: &mut impl Write) -> Result<bool> {
     options.seed = run.seed.or(scenario.seed).unwrap_or(1);
     options.tool.clone_from(&run.tool);
     options.cold_cache.clone_from(&run.cold_cache);
+    options.interleave = run.interleave;
     let seed = options.seed;
     let done = (|| {
         let mut sim = scenario.start(options, &run.charm)?;

@@ -806,3 +806,82 @@ fn kinds_of_hooks_have_the_names_of_juju() {
     assert_eq!(HookKind::LeaderSettingsChanged.stem(), "leader-settings-changed");
     assert_eq!(HookKind::RelationBroken.stem(), "relation-broken");
 }
+
+#[test]
+fn a_hook_is_killed_at_each_of_its_calls_in_turn() {
+    let mut bed = Bed::new("3.6.9");
+    let body = "state-set a=1; relation-set -r peers:0 b=1; status-set active; juju-log x";
+    bed.deploy(PRINCIPAL, &[("hooks/start", body)], 1);
+    let text = "  - for-each-call:\n      unit: app/0\n      hook: start\n      do:\n        - settle: {}\n        - expect:\n          - no-hook-errors: true\n          - hooks: {unit: app/0, has: [start]}\n          - state: {unit: app/0, has: {a: '1'}}\n";
+    bed.steps(text);
+    assert!(bed.hooks("app/0").is_empty(), "the simulation itself stays where it is");
+    bed.settle();
+    let mut ends = std::collections::BTreeSet::new();
+    let calls = bed.sim.for_each_call("app/0", Some("update-status"), Default::default(), |sim| {
+        sim.update_status(&["app/0".to_owned()])?;
+        sim.settle(Settle::default())?;
+        ends.insert(sim.world.end_state().to_string());
+        Ok(())
+    });
+    assert_eq!((calls.unwrap(), ends.len()), (0, 1));
+}
+
+#[test]
+fn a_fault_without_an_occasion_fails_the_scenario() {
+    let fault = |fault: &str| {
+        let mut bed = Bed::new("3.6.9");
+        bed.deploy(PRINCIPAL, &[("hooks/install", "juju-log x; exit 1")], 1);
+        let text = format!("  - fault: {{unit: app/0, hook: install, {fault}}}\n  - hook: {{unit: app/0}}");
+        bed.try_steps(&text).map_err(|e| format!("{e:#}"))
+    };
+    assert_eq!(fault("kill-at-call: 1"), Ok(()));
+    assert_eq!(fault("kill-at-call: 2, optional: true"), Ok(()));
+    for unfit in [
+        "kill-at-call: 2",
+        "fail-commit: true",
+        "tool-answer: {tool: is-leader}",
+        "advance-at-call: {call: 9, seconds: 1}",
+    ] {
+        let text = fault(unfit).unwrap_err();
+        assert!(text.contains("a fault never came true") && text.contains("there were 1 calls"), "{text}");
+    }
+}
+
+#[test]
+fn hooks_of_other_machines_run_inside_tool_calls() {
+    let mut together = 0;
+    for seed in 0..3 {
+        let mut bed = Bed::interleaved(seed);
+        let body = "relation-set -r peers:0 a=$(relation-ids peers); is-leader; state-set n=1";
+        bed.deploy(PRINCIPAL, &[("hooks/peers-relation-joined", body), ("hooks/start", body)], 4).settle();
+        bed.steps("  - expect: [{no-hook-errors: true}]");
+        for unit in ["app/0", "app/1", "app/2", "app/3"] {
+            assert_eq!(bed.bag(0, unit)["a"], "peers:0");
+        }
+        together += bed.records().filter(|r| r.during.is_some()).count();
+    }
+    assert!(together > 3, "{together}");
+}
+
+#[test]
+fn a_dead_machine_is_removed_by_force() {
+    let mut bed = Bed::new("3.6.9");
+    bed.deploy(SUBORDINATE, &[], 0)
+        .deploy_known("k8s", 2)
+        .steps("  - integrate: [k8s:cos-agent, keep]\n  - settle: {}");
+    let gone = bed.sim.unit_named("keep@k8s/0").unwrap();
+    let stays = bed.sim.unit_named("keep@k8s/1").unwrap();
+    bed.steps(&format!("  - mark: m\n  - machine-dead: {{unit: k8s/0}}\n  - remove-unit: {{unit: k8s/0, force: true}}\n  - settle: {{}}\n  - expect:\n    - exists: {{unit: {gone}, not: true}}\n    - leader: {{application: keep, is: {stays}}}\n    - hooks: {{unit: {stays}, since: m, has: [peers-relation-departed {gone}]}}"));
+    assert!(bed.try_steps(&format!("  - leader: {{unit: {gone}}}")).is_err());
+}
+
+#[test]
+fn the_end_of_a_run_does_not_depend_on_its_order() {
+    let end = |seed| {
+        let mut bed = Bed::seeded("3.6.9", seed);
+        bed.deploy(PRINCIPAL, &[("hooks/start", "status-set active here; relation-set -r peers:0 a=1")], 3)
+            .settle();
+        bed.sim.world.end_state().to_string()
+    };
+    assert_eq!(end(1), end(2));
+}

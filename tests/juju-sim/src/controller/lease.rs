@@ -80,6 +80,11 @@ impl World {
         if !self.units.contains_key(to) {
             return Err(format!("unit \"{to}\" not found"));
         }
+        let able =
+            self.units.get(to).is_some_and(|u| u.life == Life::Alive && (u.scripted || self.agent_runs(to)));
+        if !able {
+            return Err(format!("\"{to}\" cannot lead: it is dying, or its agent does not run"));
+        }
         let now = self.clock;
         let lease = &self.application(&app)?.lease;
         if lease.holder.as_deref() == Some(to) {

@@ -14,6 +14,18 @@ impl World {
         Ok(())
     }
 
+    /// `juju remove-unit --force`: without hooks, as for a machine that will not come back.
+    pub fn remove_unit_by_force(&mut self, name: &str) -> Result<(), Refused> {
+        self.remove_unit(name)?;
+        let subordinates: Vec<String> = self.subordinates_of(name).iter().map(|u| u.name.clone()).collect();
+        for unit in subordinates.iter().map(String::as_str).chain([name]) {
+            if self.units.contains_key(unit) {
+                self.finish_unit(unit);
+            }
+        }
+        Ok(())
+    }
+
     /// The unit becomes dying; so do the subordinates beside it.
     pub(crate) fn destroy_unit(&mut self, name: &str) {
         let Some(unit) = self.units.get_mut(name) else { return };

@@ -45,6 +45,9 @@ pub struct Scenario {
     /// `/usr/bin:/bin` in the PATH of hooks.
     #[serde(default)]
     pub host_programs: bool,
+    /// Hooks of other machines may run inside tool calls.
+    #[serde(default)]
+    pub interleave: bool,
     /// What happens.
     pub steps: Vec<Step>,
 }
@@ -120,6 +123,7 @@ impl Scenario {
             };
         }
         options.host_programs |= self.host_programs;
+        options.interleave |= self.interleave;
         let mut sim = Sim::new(options)?;
         for (name, path) in charms {
             sim.add_charm(name, path)?;
@@ -159,6 +163,7 @@ impl Step {
         match self {
             Self::Refresh(step) => step.path = step.path.take().map(|path| dir.join(path)),
             Self::Databag(step) => step.file.values_mut().for_each(|path| *path = dir.join(&path)),
+            Self::ForEachCall(step) => step.r#do.iter_mut().for_each(|step| step.below(dir)),
             Self::Repeat(step) => step.r#do.iter_mut().for_each(|step| step.below(dir)),
             Self::Fault(fault) => {
                 let at = [&mut fault.at_call, &mut fault.advance_at_call].into_iter().flatten();

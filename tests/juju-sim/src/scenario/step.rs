@@ -6,8 +6,8 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::Value;
 
 use super::{
-    ActionStep, AddUnit, DatabagStep, DeployStep, ExecStep, OneOrMany, RefreshStep, SettleStep, ShowStep,
-    Step,
+    ActionStep, AddUnit, DatabagStep, DeployStep, ExecStep, ForEachCall, OneOrMany, RefreshStep, SettleStep,
+    ShowStep, Step,
 };
 use crate::agent::files::delete_matching;
 use crate::controller::Deploy;
@@ -43,6 +43,7 @@ impl Step {
             Self::DeleteAgentFiles(_) => "delete-agent-files",
             Self::WriteAgentFile(_) => "write-agent-file",
             Self::Program(_) => "program",
+            Self::ForEachCall(_) => "for-each-call",
             Self::Repeat(_) => "repeat",
             Self::Expect(_) => "expect",
             Self::Mark(_) => "mark",
@@ -70,7 +71,7 @@ impl Sim {
             Step::ScriptedUnits(step) => self.scripted_units(step),
             Step::RemoveUnit(step) => {
                 let unit = self.unit_named(&step.unit)?;
-                self.remove_unit(&unit)
+                self.remove_unit(&unit, step.force)
             }
             Step::RemoveRelation(step) => {
                 let id = self.relation_named(&step.relation)?;
@@ -151,6 +152,7 @@ impl Sim {
                 let machine = self.machine_named(step.machine.as_deref(), step.unit.as_deref())?;
                 self.install_program(&machine, &step.name, step.answer.clone())
             }
+            Step::ForEachCall(step) => self.for_each_call_step(step),
             Step::Repeat(step) => {
                 for _ in 0..step.times {
                     for inner in &step.r#do {
@@ -243,6 +245,15 @@ impl Sim {
             }
             (outcome, _) => bail!("the command line ended as {outcome:?}{}", self.recent(2)),
         }
+    }
+
+    fn for_each_call_step(&mut self, step: &ForEachCall) -> Result<()> {
+        let unit = self.unit_named(&step.unit)?;
+        let calls = self.for_each_call(&unit, step.hook.as_deref(), step.by, |sim| {
+            step.r#do.iter().try_for_each(|inner| sim.step(inner).with_context(|| inner.name().to_owned()))
+        })?;
+        self.say(format!("the same again {calls} times, {unit} killed at each of its calls in turn"));
+        Ok(())
     }
 
     fn units_named(&self, units: &OneOrMany) -> Result<Vec<String>> {

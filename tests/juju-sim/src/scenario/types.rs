@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Expect;
-use crate::sim::Fault;
+use crate::sim::{Fault, KillBy};
 use crate::world::Stub;
 
 /// One step.
@@ -21,7 +21,7 @@ pub enum Step {
     /// `juju add-unit`
     AddUnit(AddUnit),
     /// `juju remove-unit`
-    RemoveUnit(UnitStep),
+    RemoveUnit(RemoveUnit),
     /// `juju remove-relation`
     RemoveRelation(RemoveRelation),
     /// `juju remove-application`
@@ -66,6 +66,8 @@ pub enum Step {
     WriteAgentFile(WriteStep),
     /// Puts a program with a fixed answer on a machine.
     Program(ProgramStep),
+    /// In copies of the simulation, kills a hook at its first call, at its second, and so on.
+    ForEachCall(ForEachCall),
     /// The same again.
     Repeat(RepeatStep),
     /// What must be so.
@@ -123,6 +125,17 @@ fn one() -> u32 {
 pub struct UnitStep {
     /// Which.
     pub unit: String,
+}
+
+/// Of `remove-unit`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct RemoveUnit {
+    /// Which.
+    pub unit: String,
+    /// Without hooks.
+    #[serde(default)]
+    pub force: bool,
 }
 
 /// About units.
@@ -348,6 +361,22 @@ pub struct ProgramStep {
     /// What it always answers.
     #[serde(default)]
     pub answer: Stub,
+}
+
+/// Of `for-each-call`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ForEachCall {
+    /// In which unit.
+    pub unit: String,
+    /// In which hook or action; the next one if left out.
+    #[serde(default)]
+    pub hook: Option<String>,
+    /// Who is killed.
+    #[serde(default)]
+    pub by: KillBy,
+    /// What happens in each copy: the hook must run in it, and expectations belong into it.
+    pub r#do: Vec<Step>,
 }
 
 /// Of `repeat`.

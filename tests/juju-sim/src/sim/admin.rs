@@ -76,9 +76,14 @@ impl Sim {
     }
 
     /// `juju remove-unit`
-    pub fn remove_unit(&mut self, unit: &str) -> Result<()> {
-        self.world.remove_unit(unit).map_err(anyhow::Error::msg)?;
-        self.say(format!("remove-unit {unit}"));
+    pub fn remove_unit(&mut self, unit: &str, force: bool) -> Result<()> {
+        ensure!(!(force && self.running.iter().any(|r| r.unit == unit)), "{unit} runs a hook");
+        match force {
+            true => self.world.remove_unit_by_force(unit),
+            false => self.world.remove_unit(unit),
+        }
+        .map_err(anyhow::Error::msg)?;
+        self.say(format!("remove-unit{} {unit}", if force { " --force" } else { "" }));
         Ok(())
     }
 
@@ -298,6 +303,10 @@ impl Sim {
     pub fn change_address(&mut self, machine: &str, address: &str) -> Result<()> {
         let of = self.world.machines.get_mut(machine).with_context(|| format!("no machine {machine}"))?;
         of.address = address.to_owned();
+        let scripted = self.world.units.values().filter(|u| u.scripted && u.machine == machine);
+        for unit in scripted.map(|u| u.name.clone()).collect::<Vec<_>>() {
+            self.world.refresh_address_keys(&unit);
+        }
         self.say(format!("machine {machine} now has the address {address}"));
         Ok(())
     }

@@ -26,6 +26,16 @@ pub enum Event {
     Hook(Box<HookRecord>),
 }
 
+impl Event {
+    /// Whether a fault whose description begins so came true in this hook.
+    pub fn fault_came_true(&self, what: &str) -> bool {
+        match self {
+            Self::Hook(record) => record.faults.iter().any(|fault| fault.starts_with(what)),
+            Self::Step { .. } | Self::Note { .. } => false,
+        }
+    }
+}
+
 /// How a hook ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "outcome", content = "why")]

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::fault::{Fault, KillBy};
 use super::shorten;
-use super::{BagRecord, CallRecord, Event, HookRecord, KeyChange, Outcome, Running, Sim, StatusChange};
+use super::{CallRecord, Outcome, Running, Sim};
 use crate::agent::commit::{Changes, commit};
 use crate::agent::context::{Context, Job, Reboot};
 use crate::agent::environment::environment;
@@ -17,23 +17,26 @@ use crate::charm::actions::Undeclared;
 use crate::machine;
 use crate::process::{Caller, Exit, Happening, Process, Spawn, Stream};
 use crate::tools::{self, Answer};
-use crate::world::{ActionRun, Charm, HookInfo, HookKind, Level, Pending, Time, World};
+use crate::world::{ActionRun, Charm, HookInfo, HookKind, Level, Pending, World};
 
 /// Every hook takes a little simulated time.
 const HOOK_MILLIS: u64 = 100;
 
+const REFUSED: &str = "refused by the scenario";
+const ACTION_REFUSED: &str = "committing requested changes failed";
+
 /// What became of the process of a job.
-struct Run {
-    end: End,
-    calls: Vec<CallRecord>,
-    stdout: String,
-    stderr: String,
-    fired: Vec<String>,
+pub(super) struct Run {
+    pub(super) end: End,
+    pub(super) calls: Vec<CallRecord>,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+    pub(super) fired: Vec<String>,
     /// How Juju's log calls the file that ran.
-    handler: &'static str,
+    pub(super) handler: &'static str,
 }
 
-enum End {
+pub(super) enum End {
     Missing,
     Denied,
     Exit(Exit),
@@ -65,6 +68,7 @@ impl Sim {
         let faults = self.take_faults(unit, &hook.name());
         let run = self.run_job(&mut context, &faults)?;
         let (outcome, changes) = self.conclude(&context, &run, &faults);
+        self.check_faults(&faults, &run, &outcome);
         let mut killed = None;
         match &outcome {
             Outcome::Done | Outcome::Missing => self.world.hook_done(unit, &hook),
@@ -126,6 +130,7 @@ impl Sim {
         let faults = self.take_faults(unit, name);
         let run = self.run_job(&mut context, &faults)?;
         let (outcome, changes) = self.conclude(&context, &run, &faults);
+        self.check_faults(&faults, &run, &outcome);
         self.finish_action(id, &context, &run, &outcome);
         self.record(&context, &before, name.to_owned(), 0, outcome, run, changes);
         Ok(id)
@@ -169,6 +174,7 @@ impl Sim {
         let faults = self.take_faults(unit, "run-commands");
         let run = self.run_job(&mut context, &faults)?;
         let (outcome, changes) = self.conclude(&context, &run, &faults);
+        self.check_faults(&faults, &run, &outcome);
         self.record(&context, &before, "run-commands".to_owned(), 0, outcome.clone(), run, changes);
         Ok(outcome)
     }
@@ -302,6 +308,7 @@ impl Sim {
             stderr: answer.map_or(String::new(), |a| shorten(&String::from_utf8_lossy(&a.stderr), 400)),
         };
         let mut killed = self.faults_at(number, context, faults, run)?;
+        self.interleave()?;
         if let Some(by) = self.running.last_mut().and_then(|running| running.kill.take()) {
             killed = Some(by);
         }
@@ -390,6 +397,11 @@ impl Sim {
                 }
             }
             if fault.lose_leadership_at_call == Some(number) {
+                ensure!(
+                    self.world.is_leader(&context.unit),
+                    "{} does not lead, and cannot lose leadership",
+                    context.unit
+                );
                 self.lose_leadership(&context.unit, fault.to.as_deref())?;
                 run.fired.push(format!("leadership was lost at call {number}"));
             }
@@ -399,6 +411,24 @@ impl Sim {
             }
         }
         Ok(killed)
+    }
+
+    /// A fault that its hook gave no occasion for is a fault of the scenario.
+    fn check_faults(&mut self, faults: &[Fault], run: &Run, outcome: &Outcome) {
+        for fault in faults.iter().filter(|fault| !fault.optional) {
+            let at = [&fault.advance_at_call, &fault.at_call].into_iter().flatten().map(|at| at.call);
+            let calls = at.chain(fault.kill_at_call).chain(fault.lose_leadership_at_call);
+            let late = calls.max().is_some_and(|call| call as usize > run.calls.len());
+            let unused = fault
+                .tool_answer
+                .as_ref()
+                .is_some_and(|answer| !run.calls.iter().any(|c| c.tool == answer.tool));
+            let uncommitted = fault.fail_commit && !refused(outcome);
+            if late || unused || uncommitted {
+                let (calls, what) = (run.calls.len(), fault.describe());
+                self.problems.push(format!("a fault never came true ({what}): there were {calls} calls"));
+            }
+        }
     }
 
     /// Judges the end of a process and applies what it wrote.
@@ -426,113 +456,19 @@ impl Sim {
             }
             End::Exit(Exit::Code(0)) => {
                 let refused = faults.iter().any(|fault| fault.fail_commit);
-                let applied = if refused {
-                    Err("refused by the scenario".to_owned())
-                } else {
-                    commit(&mut self.world, context)
-                };
+                let applied =
+                    if refused { Err(REFUSED.to_owned()) } else { commit(&mut self.world, context) };
                 match applied {
                     Ok(changes) => (Outcome::Done, changes),
                     Err(why) => {
                         let text = format!("cannot apply changes: {why}");
                         self.world.log(&context.unit, &name, Level::Error, &text);
-                        let why =
-                            if action { "committing requested changes failed".to_owned() } else { text };
+                        let why = if action { ACTION_REFUSED.to_owned() } else { text };
                         (Outcome::Failed(why), none)
                     }
                 }
             }
             End::Exit(Exit::Code(code)) => (failed(&format!("exit status {code}")), none),
-        }
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "one record from all that is known of a job")]
-    fn record(
-        &mut self,
-        context: &Context,
-        before: &Snapshot,
-        name: String,
-        retry: u32,
-        outcome: Outcome,
-        run: Run,
-        changes: Changes,
-    ) {
-        let hook = match &context.job {
-            Job::Hook(hook) => Some(hook.clone()),
-            Job::Action(_) | Job::Exec(_) => None,
-        };
-        let unit = self.world.units.get(&context.unit);
-        let history = unit.map_or(&[][..], |u| u.history.get(before.history..).unwrap_or_default());
-        let mut statuses: Vec<StatusChange> = history
-            .iter()
-            .filter(|entry| entry.kind == "workload")
-            .map(|entry| StatusChange { of: context.unit.clone(), info: entry.info.clone() })
-            .collect();
-        let app_history = self.world.applications.get(&context.app).map(|a| a.status_history.as_slice());
-        let app_history = app_history.and_then(|all| all.get(before.app_history..)).unwrap_or_default();
-        statuses.extend(
-            app_history.iter().map(|info| StatusChange { of: context.app.clone(), info: info.clone() }),
-        );
-        let log = self.world.log.get(before.log..).unwrap_or_default();
-        let log = log.iter().filter(|line| line.unit == context.unit).cloned().collect();
-        let version = unit.and_then(|u| u.version.clone()).filter(|v| before.version.as_ref() != Some(v));
-        let bags = changes.bags.iter().map(|bag| BagRecord {
-            relation: context.relation_id(bag.relation),
-            owner: bag.owner.clone(),
-            keys: bag
-                .keys
-                .iter()
-                .map(|(key, old, new)| KeyChange {
-                    key: key.clone(),
-                    was: old.as_ref().map(String::len),
-                    is: new.as_ref().map(String::len),
-                    value: shorten(new.as_deref().unwrap_or(""), 60),
-                })
-                .collect(),
-        });
-        let mut faults = run.fired;
-        if matches!(&outcome, Outcome::Failed(why) if why.contains("refused by the scenario")) {
-            faults.push("the commit was refused".to_owned());
-        }
-        let record = HookRecord {
-            time: before.time,
-            unit: context.unit.clone(),
-            kind: match &context.job {
-                Job::Hook(_) => "hook",
-                Job::Action(_) => "action",
-                Job::Exec(_) => "exec",
-            }
-            .to_owned(),
-            name,
-            relation: hook.as_ref().and_then(HookInfo::relation_id),
-            remote: hook.as_ref().and_then(|h| h.remote_unit.clone().or_else(|| h.remote_app.clone())),
-            departing: hook.as_ref().and_then(|h| h.departing.clone()),
-            retry,
-            during: self.running.last().map(|r| format!("{} {}", r.unit, r.name)),
-            outcome,
-            bags: bags.collect(),
-            calls: run.calls,
-            state: changes.state,
-            ports: changes.ports,
-            statuses,
-            version,
-            log,
-            stdout: if hook.is_none() { run.stdout } else { String::new() },
-            stderr: if hook.is_none() { run.stderr } else { String::new() },
-            faults,
-        };
-        self.tell(Event::Hook(Box::new(record)));
-    }
-
-    fn snapshot(&self, unit: &str) -> Snapshot {
-        let of = self.world.units.get(unit);
-        let app = self.world.applications.get(World::app_of(unit));
-        Snapshot {
-            time: self.world.clock,
-            history: of.map_or(0, |u| u.history.len()),
-            app_history: app.map_or(0, |a| a.status_history.len()),
-            log: self.world.log.len(),
-            version: of.and_then(|u| u.version.clone()),
         }
     }
 
@@ -548,15 +484,12 @@ impl Sim {
     }
 }
 
-struct Snapshot {
-    time: Time,
-    history: usize,
-    app_history: usize,
-    log: usize,
-    version: Option<String>,
+/// The commit was refused because a scenario wanted it.
+pub(super) fn refused(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Failed(why) if why.contains(REFUSED) || why == ACTION_REFUSED)
 }
 
-fn job_name(world: &World, context: &Context) -> String {
+pub(super) fn job_name(world: &World, context: &Context) -> String {
     match &context.job {
         Job::Hook(hook) => hook.name(),
         Job::Action(id) => world.actions.get(id).map_or(String::new(), |a| a.name.clone()),

@@ -6,7 +6,9 @@ mod admin;
 mod event;
 mod fault;
 mod job;
+mod record;
 mod schedule;
+mod sweep;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +21,7 @@ use crate::tools;
 use crate::world::{Model, Version, World};
 
 pub use event::{BagRecord, CallRecord, Event, HookRecord, KeyChange, Outcome, StatusChange, shorten};
-pub use fault::{Armed, AtCall, Fault, ToolAnswer};
+pub use fault::{Armed, AtCall, Fault, KillBy, ToolAnswer};
 pub use schedule::{Settle, Settled};
 
 /// How a simulation is set up.
@@ -39,6 +41,8 @@ pub struct Options {
     pub cold_cache: Vec<String>,
     /// Appends `/usr/bin:/bin` to the `PATH` of hooks, for charms that are shell scripts.
     pub host_programs: bool,
+    /// Lets hooks of other machines run inside tool calls, where the seed says so.
+    pub interleave: bool,
 }
 
 impl Options {
@@ -55,6 +59,7 @@ impl Options {
             },
             cold_cache: Vec::new(),
             host_programs: false,
+            interleave: false,
         }
     }
 }

@@ -119,7 +119,8 @@ impl Sim {
     fn choose(&mut self) -> Option<(String, Op)> {
         let busy: Vec<String> = self.running.iter().map(|running| running.machine.clone()).collect();
         // What a principal notices may bring a subordinate into the model, so all look around first.
-        let all: Vec<String> = self.world.units.keys().cloned().collect();
+        let running = |name: &String| self.running.iter().any(|running| running.unit == *name);
+        let all: Vec<String> = self.world.units.keys().filter(|name| !running(name)).cloned().collect();
         all.iter().for_each(|name| notice(&mut self.world, name));
         let units = self.world.units.values().filter(|u| !u.scripted && !busy.contains(&u.machine));
         let names: Vec<String> = units.map(|u| u.name.clone()).collect();
@@ -145,6 +146,18 @@ impl Sim {
             Pending::Failed { .. } | Pending::None | Pending::Queued(_) | Pending::Interrupted(_) => None,
         });
         times.min().map(|time| time.0.saturating_sub(self.world.clock.0).max(1))
+    }
+
+    /// In a tool call of one machine, perhaps something happens on another.
+    pub(super) fn interleave(&mut self) -> Result<()> {
+        if self.options.interleave
+            && self.running.len() < 3
+            && self.world.rng.below(3) == 0
+            && let Some((unit, op)) = self.choose()
+        {
+            self.run_op(&unit, op)?;
+        }
+        Ok(())
     }
 
     /// Carries out one operation.

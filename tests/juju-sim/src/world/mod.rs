@@ -139,6 +139,35 @@ impl World {
         serde_json::to_value(self).unwrap_or(serde_json::Value::Null)
     }
 
+    /// What a model comes to, without the way there: databags, statuses, versions and ports, but no times,
+    /// no counters and no charm state. Two runs that must end alike are compared by it.
+    pub fn end_state(&self) -> serde_json::Value {
+        use serde_json::{Map, Value, json};
+        let status = |info: &StatusInfo| json!({"status": info.status, "message": info.message});
+        let units: Map<String, Value> = self
+            .units
+            .iter()
+            .map(|(name, unit)| {
+                let workload = status(unit.shown_status());
+                let value = json!({"workload": workload, "version": unit.version, "ports": unit.ports, "life": unit.life});
+                (name.clone(), value)
+            })
+            .collect();
+        let apps: Map<String, Value> =
+            self.applications.keys().map(|name| (name.clone(), status(&self.app_status(name)))).collect();
+        let relations: Map<String, Value> = self
+            .relations
+            .values()
+            .map(|relation| {
+                let units =
+                    relation.units.iter().map(|(name, state)| (name.clone(), json!(state.bag.values)));
+                let apps = relation.apps.iter().map(|(name, bag)| (name.clone(), json!(bag.values)));
+                (relation.key.clone(), Value::Object(units.chain(apps).collect()))
+            })
+            .collect();
+        json!({"applications": apps, "units": units, "databags": relations})
+    }
+
     /// The application of a unit name, `k8s` of `k8s/0`.
     pub fn app_of(unit: &str) -> &str {
         unit.rsplit_once('/').map_or(unit, |(app, _)| app)

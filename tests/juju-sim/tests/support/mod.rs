@@ -63,12 +63,22 @@ impl Bed {
     }
 
     pub fn seeded(juju: &str, seed: u64) -> Self {
+        Self::with(juju, seed, false)
+    }
+
+    /// Hooks of other machines may run inside tool calls.
+    pub fn interleaved(seed: u64) -> Self {
+        Self::with("3.6.9", seed, true)
+    }
+
+    fn with(juju: &str, seed: u64, interleave: bool) -> Self {
         let dir = TempDir::new().unwrap();
         let mut options = Options::new(dir.path().join("scratch"));
         options.tool = Some(PathBuf::from(env!("CARGO_BIN_EXE_juju-sim-tool")));
         options.juju = juju.to_owned();
         options.seed = seed;
         options.host_programs = true;
+        options.interleave = interleave;
         let mut sim = Sim::new(options).unwrap();
         let text = format!("name: n\n{SCRIPTED}steps: []\n");
         let scenario = Scenario::parse(&text, dir.path()).unwrap();
