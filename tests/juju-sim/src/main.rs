@@ -112,9 +112,7 @@ fn print(run: &Run, sim: &Sim, judged: &Result<()>, out: &mut impl Write) -> Res
         return Ok(());
     }
     let colour = io::stdout().is_terminal();
-    for event in &sim.events {
-        write!(out, "{}", show::timeline(event, run.trace, colour))?;
-    }
+    write!(out, "{}", show::story(&sim.events, run.trace, colour))?;
     writeln!(out, "\n{}", show::status(&sim.world))?;
     if let Err(e) = judged {
         writeln!(out, "FAILED: {e:#}")?;

@@ -2,6 +2,7 @@
 //! call, and killed where a scenario says so. This is the only module that starts processes.
 #![expect(clippy::disallowed_methods, reason = "the only place that starts a process")]
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -38,7 +39,7 @@ pub struct Spawn {
 }
 
 /// Which of the two output streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stream {
     /// Standard output.
     Out,
@@ -92,7 +93,12 @@ pub struct Process {
     pipes: Vec<Pipe>,
     doors: Vec<(UnixListener, PathBuf, bool)>,
     lines: Vec<(Stream, String)>,
+    ready: VecDeque<Happening>,
     exit: Option<Exit>,
+    /// It was killed: what it still says depends on the moment, and is not heard.
+    silent: bool,
+    /// Calls that will not be answered; closing them would let the tool say so before it dies.
+    held: Vec<Caller>,
 }
 
 impl std::fmt::Debug for Process {
@@ -128,29 +134,59 @@ impl Process {
                 stream: Stream::Err,
             });
         }
-        Ok(Self { child, ended, pipes, doors, lines: Vec::new(), exit: None })
+        Ok(Self {
+            child,
+            ended,
+            pipes,
+            doors,
+            lines: Vec::new(),
+            ready: VecDeque::new(),
+            exit: None,
+            silent: false,
+            held: Vec::new(),
+        })
     }
 
-    /// Kills the process and all that it started.
-    pub fn kill(&self, signal: Signal) {
+    /// Kills the process and all that it started, in the middle of this call if there is one.
+    pub fn kill(&mut self, call: Option<Caller>) -> Result<()> {
+        self.held.extend(call);
+        self.drain()?;
+        self.silent = true;
+        self.signal();
+        Ok(())
+    }
+
+    fn signal(&self) {
         // It may have ended just now.
-        let _ = kill_process_group(Pid::from_child(&self.child), signal);
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
     }
 
-    /// Waits for what happens next.
+    /// Waits for what happens next. Output is told of only at a call or at the end, standard output first: when lines
+    /// of the two streams arrive would depend on the moment.
     pub fn happening(&mut self) -> Result<Happening> {
         loop {
-            if !self.lines.is_empty() {
-                let (stream, line) = self.lines.remove(0);
-                return Ok(Happening::Line(stream, line));
+            if let Some(happening) = self.ready.pop_front() {
+                return Ok(happening);
             }
             if let Some(exit) = self.exit {
                 return Ok(Happening::Exit(exit));
             }
-            if let Some(caller) = self.wait()? {
-                return Ok(Happening::Call(caller));
+            match self.wait()? {
+                Some(caller) if self.silent => self.held.push(caller),
+                Some(caller) => {
+                    self.drain()?;
+                    self.tell_lines();
+                    self.ready.push_back(Happening::Call(caller));
+                }
+                None => {}
             }
         }
+    }
+
+    fn tell_lines(&mut self) {
+        // Stable: the order within a stream stays.
+        self.lines.sort_by_key(|(stream, _)| *stream);
+        self.ready.extend(self.lines.drain(..).map(|(stream, line)| Happening::Line(stream, line)));
     }
 
     fn wait(&mut self) -> Result<Option<Caller>> {
@@ -162,14 +198,14 @@ impl Process {
             }
             idle += 1;
             if idle > PATIENCE {
-                self.kill(Signal::KILL);
+                self.signal();
                 bail!("the process did nothing for {PATIENCE} seconds and was killed");
             }
         };
         let mut ready = ready.into_iter();
         for pipe in &mut self.pipes {
             if ready.next() == Some(true) {
-                read(pipe, &mut self.lines)?;
+                read(pipe, self.silent, &mut self.lines)?;
             }
         }
         for (door, _, machine) in &self.doors {
@@ -180,14 +216,29 @@ impl Process {
             }
         }
         if ready.next() == Some(true) {
-            let status = self.child.wait()?;
-            self.exit = Some(match (status.code(), status.signal()) {
-                (Some(code), _) => Exit::Code(code),
-                (None, signal) => Exit::Signal(signal.unwrap_or(0)),
-            });
-            self.drain()?;
+            self.end()?;
         }
         Ok(None)
+    }
+
+    /// The process has ended. What it left in the background ends too: nothing of a simulation outlives its hook. It
+    /// is killed before the process is waited for, while the number of the group cannot belong to anybody else.
+    fn end(&mut self) -> Result<()> {
+        self.drain()?;
+        self.signal();
+        let status = self.child.wait()?;
+        self.exit = Some(match (status.code(), status.signal()) {
+            (Some(code), _) => Exit::Code(code),
+            (None, signal) => Exit::Signal(signal.unwrap_or(0)),
+        });
+        for pipe in &mut self.pipes {
+            if !pipe.kept.is_empty() {
+                let rest = std::mem::take(&mut pipe.kept);
+                self.lines.push((pipe.stream, String::from_utf8_lossy(&rest).into_owned()));
+            }
+        }
+        self.tell_lines();
+        Ok(())
     }
 
     /// What is in the pipes now; a child in the background may keep them open, and is not waited for.
@@ -197,23 +248,14 @@ impl Process {
             let mut any = false;
             for (pipe, ready) in self.pipes.iter_mut().zip(ready) {
                 if pipe.open && ready {
-                    read(pipe, &mut self.lines)?;
+                    read(pipe, self.silent, &mut self.lines)?;
                     any = true;
                 }
             }
             if !any {
-                break;
+                return Ok(());
             }
         }
-        for pipe in &mut self.pipes {
-            if !pipe.kept.is_empty() {
-                self.lines.push((
-                    pipe.stream,
-                    String::from_utf8_lossy(&std::mem::take(&mut pipe.kept)).into_owned(),
-                ));
-            }
-        }
-        Ok(())
     }
 
     /// Which of pipes, doors and end are ready, in this order.
@@ -240,7 +282,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if self.exit.is_none() {
-            self.kill(Signal::KILL);
+            self.signal();
             let _ = self.child.wait();
         }
         for (_, path, _) in &self.doors {
@@ -313,10 +355,13 @@ fn start(spawn: &Spawn) -> Result<Child> {
     }
 }
 
-fn read(pipe: &mut Pipe, lines: &mut Vec<(Stream, String)>) -> io::Result<()> {
+fn read(pipe: &mut Pipe, silent: bool, lines: &mut Vec<(Stream, String)>) -> io::Result<()> {
     let mut buffer = vec![0; 64 << 10];
     let count = pipe.file.read(&mut buffer)?;
     pipe.open = count > 0;
+    if silent {
+        return Ok(());
+    }
     pipe.kept.extend(buffer.iter().take(count));
     loop {
         let newline = pipe.kept.iter().position(|b| *b == b'\n');

@@ -674,6 +674,15 @@ fn output_goes_to_the_log_line_by_line() {
 }
 
 #[test]
+fn output_between_two_calls_is_told_stream_by_stream() {
+    let mut bed = Bed::new("3.6.9");
+    let body = "echo 1; echo 2 >&2; echo 3; juju-log call; echo 4 >&2; echo 5; /usr/bin/sleep 1000 &";
+    bed.deploy(PRINCIPAL, &[("hooks/install", body)], 1).steps("  - hook: {unit: app/0}");
+    let lines: Vec<&str> = bed.sim.world.log.iter().map(|line| line.text.as_str()).collect();
+    assert_eq!(lines, ["1", "3", "2", "call", "5", "4"]);
+}
+
+#[test]
 fn programs_of_a_machine_answer_in_and_outside_hooks() {
     let mut bed = Bed::new("3.6.9");
     bed.deploy(

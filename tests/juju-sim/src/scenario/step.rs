@@ -282,8 +282,7 @@ impl Sim {
     /// The last lines of the timeline, for messages.
     pub(crate) fn recent(&self, lines: usize) -> String {
         let skip = self.events.len().saturating_sub(lines);
-        let text: String =
-            self.events.iter().skip(skip).map(|e| crate::show::timeline(e, false, false)).collect();
+        let text = crate::show::story(self.events.get(skip..).unwrap_or_default(), false, false);
         format!("\nwhat happened last:\n{text}")
     }
 }

@@ -4,4 +4,4 @@ mod tables;
 mod timeline;
 
 pub use tables::{databags, status};
-pub use timeline::timeline;
+pub use timeline::{story, timeline};

@@ -5,10 +5,25 @@ use std::fmt::Write as _;
 use crate::sim::{CallRecord, Event, HookRecord, Outcome};
 use crate::world::Level;
 
+/// All events, with room before what an admin did.
+pub fn story(events: &[Event], trace: bool, colour: bool) -> String {
+    let mut out = String::new();
+    let mut ran = false;
+    for event in events {
+        let step = matches!(event, Event::Step { .. });
+        if step && ran {
+            out.push('\n');
+        }
+        ran = !step;
+        out.push_str(&timeline(event, trace, colour));
+    }
+    out
+}
+
 /// Lines of an event; with `trace` also every call, with `colour` for a terminal.
 pub fn timeline(event: &Event, trace: bool, colour: bool) -> String {
     match event {
-        Event::Step { time, text } if text.contains('\n') => format!("{time}\n{text}"),
+        Event::Step { text, .. } if text.contains('\n') => text.clone(),
         Event::Step { time, text } => format!("{time} {}\n", paint(colour, "1", &format!("-- {text}"))),
         Event::Note { time, text } => format!("{time} {}\n", paint(colour, "2", &format!("   ({text})"))),
         Event::Hook(record) => hook(record, trace, colour),
@@ -39,11 +54,15 @@ fn hook(record: &HookRecord, trace: bool, colour: bool) -> String {
     if let Some(during) = &record.during {
         let _ = write!(line, ", while {during} runs");
     }
+    let seconds = record.ended.0.saturating_sub(record.time.0) / 1000;
+    if seconds > 0 {
+        let _ = write!(line, ", {seconds} s long");
+    }
     match &record.outcome {
         Outcome::Done => {}
-        Outcome::Missing => line.push_str(": no such file, done"),
+        Outcome::Missing => line = paint(colour, "2", &format!("{line}: no such file")),
         Outcome::Failed(_) => line.push_str(&paint(colour, "31", ": FAILED")),
-        Outcome::Killed(why) => line.push_str(&paint(colour, "33", &format!(": killed ({why})"))),
+        Outcome::Killed(_) => line.push_str(&paint(colour, "33", ": killed, runs again")),
     }
     let _ = writeln!(out, "{line}");
     for detail in details(record) {
@@ -60,7 +79,8 @@ fn hook(record: &HookRecord, trace: bool, colour: bool) -> String {
 fn details(record: &HookRecord) -> Vec<String> {
     let mut lines: Vec<String> = record.faults.iter().map(|fault| format!("! {fault}")).collect();
     if let Outcome::Failed(why) = &record.outcome {
-        lines.push(format!("! {why}"));
+        let short = why.split_once(" failed: ").map_or(why.as_str(), |(_, short)| short);
+        lines.push(format!("! {short}"));
     }
     for bag in &record.bags {
         let keys: Vec<String> = bag

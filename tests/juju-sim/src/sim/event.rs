@@ -105,6 +105,8 @@ pub struct StatusChange {
 pub struct HookRecord {
     /// When it began.
     pub time: Time,
+    /// When it ended.
+    pub ended: Time,
     /// Where.
     pub unit: String,
     /// Name of the hook or of the action, `run-commands` for a command line.

@@ -272,14 +272,11 @@ impl Sim {
                         self.world.log(&context.unit, &module, level, &line);
                     }
                 }
-                Happening::Call(caller) if killed.is_some() => drop(caller),
                 Happening::Call(caller) => {
-                    killed = self.answer(caller, context, faults, run)?;
-                    if killed.is_none() && context.reboot == Reboot::Now {
-                        killed = Some(End::RebootNow);
-                    }
-                    if killed.is_some() {
-                        process.kill(Signal::KILL);
+                    let (end, unanswered) = self.answer(caller, context, faults, run)?;
+                    if end.is_some() {
+                        killed = end;
+                        process.kill(unanswered)?;
                     }
                 }
                 Happening::Exit(exit) => {
@@ -290,14 +287,15 @@ impl Sim {
         }
     }
 
-    /// Answers one call, after whatever a fault makes happen before it.
+    /// Answers one call, after whatever a fault makes happen before it. If the process is to be killed, its call is
+    /// given back unanswered.
     fn answer(
         &mut self,
         mut caller: Caller,
         context: &mut Context,
         faults: &[Fault],
         run: &mut Run,
-    ) -> Result<Option<End>> {
+    ) -> Result<(Option<End>, Option<Caller>)> {
         let number = run.calls.len() as u32 + 1;
         let record = |caller: &Caller, answer: Option<&Answer>| CallRecord {
             tool: caller.call.tool.clone(),
@@ -314,7 +312,7 @@ impl Sim {
         }
         if let Some(by) = killed {
             run.calls.push(record(&caller, None));
-            return Ok(Some(End::Killed(by)));
+            return Ok((Some(End::Killed(by)), Some(caller)));
         }
         let answer = loop {
             let answer = self.ask(&caller, context, faults, run)?;
@@ -322,7 +320,7 @@ impl Sim {
                 break answer;
             }
             if !caller.ask_stdin() {
-                return Ok(None);
+                return Ok((None, None));
             }
         };
         let machine = self.running.last().map(|r| r.machine.clone()).unwrap_or_default();
@@ -335,8 +333,11 @@ impl Sim {
             *text = self.without_scratch(&machine, text);
         }
         run.calls.push(call);
+        if context.reboot == Reboot::Now {
+            return Ok((Some(End::RebootNow), Some(caller)));
+        }
         caller.answer(&answer);
-        Ok(None)
+        Ok((None, None))
     }
 
     fn ask(

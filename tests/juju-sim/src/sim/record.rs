@@ -66,6 +66,7 @@ impl Sim {
         }
         let record = HookRecord {
             time: before.time,
+            ended: self.world.clock,
             unit: context.unit.clone(),
             kind: match &context.job {
                 Job::Hook(_) => "hook",
