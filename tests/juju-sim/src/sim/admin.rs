@@ -280,8 +280,12 @@ impl Sim {
         self.reboot(&machine)
     }
 
-    /// The unit agent starts anew: what it only had in memory is gone.
+    /// The unit agent starts anew: what it only had in memory is gone. If a hook runs, it dies with the agent.
     pub fn restart_agent(&mut self, unit: &str) {
+        if let Some(running) = self.running.iter_mut().find(|running| running.unit == unit) {
+            running.kill = Some(KillBy::Agent);
+            return;
+        }
         let Some(of) = self.world.units.get_mut(unit) else { return };
         if of.scripted {
             return;

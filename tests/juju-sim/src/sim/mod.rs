@@ -3,11 +3,13 @@
 //! Rust code drives it through [`Sim::step`] or through the direct methods, and reads [`Sim::world`].
 
 mod admin;
+mod conclude;
 mod event;
 mod fault;
 mod job;
 mod record;
 mod schedule;
+mod serve;
 mod sweep;
 
 use std::collections::BTreeMap;

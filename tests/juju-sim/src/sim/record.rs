@@ -1,6 +1,7 @@
 //! The record of a job: what it changed, said and called, for the timeline and for expectations.
 
-use super::job::{Run, refused};
+use super::conclude::refused;
+use super::serve::Run;
 use super::{BagRecord, Event, HookRecord, KeyChange, Outcome, Sim, StatusChange, shorten};
 use crate::agent::commit::Changes;
 use crate::agent::context::{Context, Job};

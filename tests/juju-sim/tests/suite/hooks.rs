@@ -1,10 +1,8 @@
 //! Hooks of real processes: what they are given, in which order they come, and what becomes of what they wrote.
 
-mod support;
-
+use crate::support::{Bed, PRINCIPAL, SUBORDINATE, Script};
 use juju_sim::sim::{Outcome, Settle};
 use juju_sim::world::{HookKind, Life, Pending};
-use support::{Bed, PRINCIPAL, SUBORDINATE, Script};
 
 #[test]
 fn a_hook_is_given_exactly_jujus_environment() {

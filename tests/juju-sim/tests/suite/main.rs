@@ -1,0 +1,6 @@
+//! The simulator with real processes: charms of shell scripts, and the program itself.
+
+mod charms;
+mod cli;
+mod hooks;
+mod support;
