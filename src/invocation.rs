@@ -1,4 +1,4 @@
-//! Which hook, action or command this run is: arguments, else `JUJU_DISPATCH_PATH`, else argv[0].
+//! Which hook, action or command this run is: arguments, else `JUJU_DISPATCH_PATH`, else `argv[0]`.
 
 use crate::cli::{self, Command};
 use crate::juju::{Event, HookName, RelationEvent, RelationHook, Variables};
