@@ -26,4 +26,6 @@ pub mod tools;
 
 pub mod juju;
 
+pub mod snap;
+
 pub mod log;
