@@ -10,7 +10,7 @@ use crate::log::{self, Lines};
 use crate::observe::{Cache, Mark, Observation, observe};
 use crate::plan::Plan;
 use crate::tools::hook_tools::HookTools;
-use crate::tools::{Clock, Runner};
+use crate::tools::{Clock, Runner, become_tied};
 use anyhow::{Context as _, anyhow};
 use fs_err as fs;
 use std::io::Write;
@@ -46,6 +46,10 @@ pub fn run<O: Write, E: Write>(
                 Ok((text, good)) => say(streams.out, &text, u8::from(!good)),
                 Err(error) => say(streams.err, &format!("lockstep: {error:#}\n"), 2),
             };
+        }
+        Ok(Invocation::Command(Command::Tied { parent, program, args })) => {
+            let error = become_tied(parent, &program, &args);
+            return say(streams.err, &format!("lockstep: cannot run {program}: {error}\n"), 1);
         }
         Ok(invocation) => invocation,
         Err(error) => return say(streams.err, &format!("lockstep: {error}\n"), 1),
@@ -120,7 +124,7 @@ impl Unit {
                 out.write_all(text.as_bytes()).context("cannot print")
             }
             Invocation::Action(name) => self.action(&name, out).with_context(|| format!("action {name}")),
-            Invocation::Command(Command::CheckData { .. })
+            Invocation::Command(Command::CheckData { .. } | Command::Tied { .. })
             | Invocation::Unknown(_)
             | Invocation::Text(..) => Ok(()),
         }

@@ -9,6 +9,7 @@ pub use check_data::check_data;
 pub use explain::explain;
 pub use show_status::{Shown, show_status};
 
+use crate::tools::TIED;
 use clap::{Arg, ArgAction, ArgMatches, Command as Clap};
 use std::path::PathBuf;
 
@@ -29,6 +30,16 @@ pub enum Command {
         /// For a machine.
         json: bool,
     },
+    /// Become a program that ends when the process that started this one does. Not for a person:
+    /// the executable starts itself in this way.
+    Tied {
+        /// The process that started this one.
+        parent: u32,
+        /// The program's path.
+        program: String,
+        /// Its arguments.
+        args: Vec<String>,
+    },
 }
 
 /// Reads a command line. The error is a text to print and an exit status: help and the version come
@@ -45,6 +56,14 @@ pub fn parse(args: &[String]) -> Result<Command, (String, u8)> {
         Some(("check-data", matches)) => {
             let file = matches.get_one::<PathBuf>("FILE").cloned().unwrap_or_default();
             Ok(Command::CheckData { file, json: json(matches) })
+        }
+        Some((TIED, matches)) => {
+            let mut command = matches.get_many::<String>("COMMAND").into_iter().flatten().cloned();
+            Ok(Command::Tied {
+                parent: matches.get_one("PARENT").copied().unwrap_or_default(),
+                program: command.next().unwrap_or_default(),
+                args: command.collect(),
+            })
         }
         Some(_) | None => Err((usage(), 2)),
     }
@@ -82,6 +101,18 @@ fn clap() -> Clap {
                 )
                 .arg(json()),
         )
+        .subcommand(
+            Clap::new(TIED)
+                .hide(true)
+                .arg(Arg::new("PARENT").required(true).value_parser(clap::value_parser!(u32)))
+                .arg(
+                    Arg::new("COMMAND")
+                        .required(true)
+                        .num_args(1..)
+                        .trailing_var_arg(true)
+                        .allow_hyphen_values(true),
+                ),
+        )
 }
 
 #[cfg(test)]
@@ -101,6 +132,12 @@ mod tests {
         let file = PathBuf::from("f");
         assert_eq!(parse(&["l", "check-data", "f"]), Ok(Command::CheckData { file, json: false }));
         assert_eq!(parse(&["l", "check-data"]).unwrap_err().1, 2);
+        let args = ["refresh", "x", "--cohort=K", "--help", "--", "-h"].map(str::to_owned);
+        let mut line = vec!["l", "tied", "17", "/usr/bin/snap"];
+        line.extend(args.iter().map(String::as_str));
+        let program = "/usr/bin/snap".to_owned();
+        assert_eq!(parse(&line), Ok(Command::Tied { parent: 17, program, args: args.to_vec() }));
+        assert!(!usage().contains("tied"));
         let (version, status) = parse(&["l", "--version"]).unwrap_err();
         assert_eq!((version.trim(), status), (concat!("lockstep ", env!("CARGO_PKG_VERSION")), 0));
     }

@@ -1,4 +1,4 @@
-//! The only place that starts a process: hook tools, and later `snap`, `kubectl` and `systemd-run`.
+//! The only place that starts a process: hook tools and `snap`, later `kubectl` and `systemd-run`.
 //!
 //! Wrappers build an argument list, run it within a time limit and give typed values or a
 //! [`ToolError`]; they decide nothing. Matching on error texts happens here only.
@@ -9,4 +9,4 @@ mod runner;
 pub mod string_map;
 
 pub use clock::Clock;
-pub use runner::{Call, Exit, Output, Runner, ToolError};
+pub use runner::{Call, Exit, Manner, Output, Runner, TIED, ToolError, become_tied};

@@ -1,14 +1,18 @@
 //! Starts a program, feeds it, reads it, and ends it when its time is up.
+//!
+//! A program that must not outlive this process is started through this very executable (the
+//! command [`TIED`]), which asks the kernel for a signal at its parent's end and becomes the program.
 
 #![expect(clippy::disallowed_methods, reason = "the one place that starts a process")]
 
 use super::Clock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
@@ -17,6 +21,23 @@ use std::time::Duration;
 const STEP: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// How much of an error text is kept, in bytes; the end of it says most.
 const STDERR_KEPT: usize = 4096;
+
+/// The command of this executable that ties a program to the life of the process that starts it:
+/// `tied PARENT PROGRAM ARGUMENT...`, with the process number of the parent.
+pub const TIED: &str = "tied";
+/// After SIGTERM a program has this long until SIGKILL.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// In what manner a program is run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Manner<'a> {
+    /// Variables that are set (or, without a value, taken out of) the environment.
+    pub variables: &'a [(&'a str, Option<&'a str>)],
+    /// Whether it is killed when this process ends, however that happens.
+    pub tied: bool,
+    /// Whether it gets SIGTERM and a few seconds when its time is up, instead of SIGKILL.
+    pub gentle: bool,
+}
 
 /// What to run.
 #[derive(Debug, Clone)]
@@ -31,6 +52,8 @@ pub struct Call<'a> {
     pub limit: Duration,
     /// More output than this many bytes is an error.
     pub output_limit: usize,
+    /// How it is run.
+    pub manner: Manner<'a>,
 }
 
 /// How a program ended.
@@ -107,12 +130,20 @@ pub struct Runner {
     clock: Clock,
     path: OsString,
     dir: PathBuf,
+    own: PathBuf,
 }
 
 impl Runner {
     /// A runner for that `PATH`; relative entries of it count from `dir`.
     pub fn new(clock: Clock, path: impl Into<OsString>, dir: impl Into<PathBuf>) -> Self {
-        Self { clock, path: path.into(), dir: dir.into() }
+        // Read in the child, where it still means this executable, even if its file was replaced.
+        Self { clock, path: path.into(), dir: dir.into(), own: "/proc/self/exe".into() }
+    }
+
+    /// The same, but tied programs are started through that executable: for a process that is not
+    /// the charm's executable itself.
+    pub fn with_executable(self, own: impl Into<PathBuf>) -> Self {
+        Self { own: own.into(), ..self }
     }
 
     /// The clock that its limits count by.
@@ -126,7 +157,8 @@ impl Runner {
             .map_err(|_| ToolError::NotFound { program: call.program.to_owned() })?;
         let io = |error: std::io::Error| ToolError::Io { call: call.line(), why: error.to_string() };
         let begin = self.clock.ticks();
-        let mut child = Command::new(program)
+        let mut child = self
+            .command(program, call.manner)
             .args(&call.args)
             .stdin(if call.input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
@@ -134,12 +166,32 @@ impl Runner {
             .spawn()
             .map_err(io)?;
         let result = self.serve(&mut child, call, begin);
-        if result.is_err() {
+        if let Err(error) = &result {
             // It may have ended by itself meanwhile; either way it is waited for.
+            if call.manner.gentle && matches!(error, ToolError::TimedOut { .. }) {
+                terminate(&mut child);
+            }
             let _ = child.kill();
             let _ = child.wait();
         }
         result
+    }
+
+    fn command(&self, program: PathBuf, manner: Manner<'_>) -> Command {
+        let mut command = if manner.tied {
+            let mut command = Command::new(&self.own);
+            command.arg(TIED).arg(std::process::id().to_string()).arg(program);
+            command
+        } else {
+            Command::new(program)
+        };
+        for (name, value) in manner.variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command
     }
 
     /// As [`run`](Self::run), but another exit status than 0 is an error; gives the output as text.
@@ -192,6 +244,33 @@ impl Runner {
         let stderr = String::from_utf8_lossy(&stderr.kept).into_owned();
         Ok(Output { exit, stdout: stdout.kept, stderr })
     }
+}
+
+/// Asks a program to end, and waits for it a while. Real time counts here, not the clock's: what
+/// is waited for is the death of a process.
+fn terminate(child: &mut Child) {
+    let Ok(()) = kill_process(Pid::from_child(child), Signal::TERM) else { return };
+    let step = Duration::from_millis(10);
+    let mut waited = Duration::ZERO;
+    while waited < GRACE && matches!(child.try_wait(), Ok(None)) {
+        std::thread::sleep(step);
+        waited += step;
+    }
+}
+
+/// Becomes a program that is killed when `parent` ends. Returns only if that fails.
+///
+/// The parent may have ended before the kernel was asked: then this process belongs to another one,
+/// and the program is not started.
+pub fn become_tied(parent: u32, program: &str, args: &[String]) -> std::io::Error {
+    if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
+        return error.into();
+    }
+    let now = getppid().map_or(0, Pid::as_raw_pid);
+    if u32::try_from(now) != Ok(parent) {
+        return std::io::Error::other("the process that asked for it is gone");
+    }
+    Command::new(program).args(args).exec()
 }
 
 impl Call<'_> {
@@ -323,7 +402,8 @@ mod tests {
 
     fn call<'a>(args: &[&str], input: Option<&'a [u8]>) -> Call<'a> {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-        Call { program: "sh", args, input, limit: Duration::from_secs(60), output_limit: 8 << 20 }
+        let limit = Duration::from_secs(60);
+        Call { program: "sh", args, input, limit, output_limit: 8 << 20, manner: Manner::default() }
     }
 
     #[test]
@@ -375,6 +455,30 @@ mod tests {
         let small = Call { output_limit: 10, ..call(&["-c", "echo 0123456789abcdef"], None) };
         let error = runner.run(&small).unwrap_err();
         assert!(matches!(error, ToolError::NotUnderstood { .. }), "{error}");
+    }
+
+    #[test]
+    fn variables_are_set_and_taken_out() {
+        let variables = &[("LC_ALL", Some("C.UTF-8")), ("PATH", None)];
+        let manner = Manner { variables, ..Manner::default() };
+        let call = Call { manner, ..call(&["-c", "echo $LC_ALL; /usr/bin/env | grep -c ^HOME="], None) };
+        let output = Runner::new(Clock::new("".as_ref()), "/usr/bin:/bin", "/").text(&call).unwrap();
+        assert!(output.starts_with("C.UTF-8\n"), "{output}");
+    }
+
+    #[test]
+    fn a_gentle_end_lets_a_child_end_by_itself() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("run")).unwrap();
+        let file = root.path().join("run/clock").to_string_lossy().into_owned();
+        std::fs::write(&file, "1000\n").unwrap();
+        let ended = root.path().join("ended").to_string_lossy().into_owned();
+        let script = "trap 'echo TERM > $1; exit 143' TERM; echo 1061 > $0; while :; do sleep 0.01; done";
+        let manner = Manner { gentle: true, ..Manner::default() };
+        let call = Call { manner, ..call(&["-c", script, &file, &ended], None) };
+        let error = Runner::new(Clock::new(root.path()), "/usr/bin:/bin", "/").run(&call).unwrap_err();
+        assert!(matches!(error, ToolError::TimedOut { .. }), "{error}");
+        assert_eq!(std::fs::read_to_string(ended).unwrap(), "TERM\n");
     }
 
     #[test]

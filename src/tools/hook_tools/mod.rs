@@ -10,7 +10,7 @@ mod status;
 
 pub use relation::Written;
 
-use super::{Call, Exit, Runner, ToolError};
+use super::{Call, Exit, Manner, Runner, ToolError};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
@@ -59,6 +59,7 @@ fn call<'a>(tool: &'a str, args: &[&str], input: Option<&'a [u8]>) -> Call<'a> {
         input,
         limit: LIMIT,
         output_limit: OUTPUT_LIMIT,
+        manner: Manner::default(),
     }
 }
 
