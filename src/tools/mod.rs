@@ -6,6 +6,7 @@
 mod clock;
 pub mod hook_tools;
 mod runner;
+pub mod snap;
 pub mod string_map;
 
 pub use clock::Clock;
