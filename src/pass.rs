@@ -143,7 +143,11 @@ impl Unit {
         let asked = self.clock.ticks();
         let (mut observation, mut plan) = self.look(event, marked)?;
         for (level, line) in std::mem::take(&mut plan.log) {
-            if level == Level::WARN { tracing::warn!("{line}") } else { tracing::info!("{line}") }
+            match level {
+                Level::WARN => tracing::warn!("{line}"),
+                Level::INFO => tracing::info!("{line}"),
+                _ => tracing::debug!("{line}"),
+            }
         }
         let memo = plan.memo.take();
         let leadership = Leadership { leads: observation.observed.leader, asked };

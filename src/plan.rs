@@ -19,7 +19,7 @@ pub struct Plan {
     pub unit_status: Option<Status>,
     /// The application's status, if it is to be set: leaders only.
     pub app_status: Option<Status>,
-    /// Lines for the log, at INFO or WARNING.
+    /// Lines for the log, at DEBUG, INFO or WARNING.
     pub log: Vec<(tracing::Level, String)>,
     /// Decoding results worth keeping until the next pass.
     pub memo: Option<Memo>,

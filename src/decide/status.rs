@@ -56,7 +56,11 @@ pub fn news(before: &Scoped, after: &Scoped) -> Vec<(LogLevel, String)> {
         let of = |scoped: &Scoped| scoped.get(concern.name).cloned().unwrap_or_default();
         let (old, new) = (of(before), of(after));
         for status in new.iter().filter(|status| !old.contains(status)) {
-            let level = if status.level == Level::Blocked { LogLevel::WARN } else { LogLevel::INFO };
+            let level = match status.level {
+                Level::Blocked => LogLevel::WARN,
+                Level::Maintenance | Level::Waiting => LogLevel::INFO,
+                Level::Active => LogLevel::DEBUG,
+            };
             lines.push((level, format!("{}: {}: {}", concern.name, status.level, status.line)));
         }
         let gone = old.iter().filter(|status| !new.contains(status) && status.level != Level::Active);

@@ -195,7 +195,8 @@ impl Step {
             | Self::Program(_)
             | Self::Expect(_)
             | Self::Mark(_)
-            | Self::Show(_) => {}
+            | Self::Show(_)
+            | Self::Say(_) => {}
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     ActionStep, AddUnit, DatabagStep, DeployStep, ExecStep, ForEachCall, OneOrMany, RefreshStep, SettleStep,
-    ShowStep, Step,
+    ShowStep, ShowValue, Step,
 };
 use crate::agent::files::delete_matching;
 use crate::controller::Deploy;
@@ -48,6 +48,7 @@ impl Step {
             Self::Expect(_) => "expect",
             Self::Mark(_) => "mark",
             Self::Show(_) => "show",
+            Self::Say(_) => "say",
         }
     }
 }
@@ -167,6 +168,10 @@ impl Sim {
                 Ok(())
             }
             Step::Show(step) => self.show_step(step),
+            Step::Say(text) => {
+                self.say(text.clone());
+                Ok(())
+            }
         }
     }
 
@@ -275,8 +280,25 @@ impl Sim {
             let id = self.relation_named(ends)?;
             text.push_str(&crate::show::databags(&self.world, id));
         }
+        for value in &step.values {
+            text.push_str(&self.shown_value(value)?);
+        }
         self.say(text);
         Ok(())
+    }
+
+    fn shown_value(&self, value: &ShowValue) -> Result<String> {
+        let relation = self.relation_named(&value.relation)?;
+        let owner = self.owner_named(value.unit.as_deref(), value.app.as_deref())?;
+        let bag = self.world.relations.get(&relation).and_then(|r| r.bag(&owner));
+        let text = bag.and_then(|bag| bag.values.get(&value.key));
+        let found = match text.map(|text| serde_json::from_str::<Value>(text)) {
+            Some(Ok(json)) => crate::show::places(&json, &value.at),
+            Some(Err(_)) | None => Vec::new(),
+        };
+        let lines: String = found.iter().map(|line| format!("  {line}\n")).collect();
+        let lines = if lines.is_empty() { "  nothing\n".to_owned() } else { lines };
+        Ok(format!("{}\n{lines}", value.title))
     }
 
     /// The last lines of the timeline, for messages.

@@ -76,6 +76,8 @@ pub enum Step {
     Mark(String),
     /// Tables wanted in the output.
     Show(ShowStep),
+    /// A line for the reader.
+    Say(String),
 }
 
 /// Of `deploy`.
@@ -399,4 +401,27 @@ pub struct ShowStep {
     /// The tables of `juju status`.
     #[serde(default)]
     pub status: bool,
+    /// Places in JSON values of databags.
+    #[serde(default)]
+    pub values: Vec<ShowValue>,
+}
+
+/// A place in a JSON value of a databag, for the reader.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ShowValue {
+    /// What it is called.
+    pub title: String,
+    /// Endpoints of the relation.
+    pub relation: Vec<String>,
+    /// Whose databag: a unit's or
+    #[serde(default)]
+    pub unit: Option<String>,
+    /// an application's.
+    #[serde(default)]
+    pub app: Option<String>,
+    /// The key.
+    pub key: String,
+    /// A JSON pointer in which `*` stands for every item, or every key where it comes last.
+    pub at: String,
 }

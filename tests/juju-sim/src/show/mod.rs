@@ -3,5 +3,5 @@
 mod tables;
 mod timeline;
 
-pub use tables::{databags, status};
+pub use tables::{databags, places, status};
 pub use timeline::{story, timeline};

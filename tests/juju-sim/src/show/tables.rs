@@ -136,3 +136,18 @@ fn one_bag(out: &mut String, owner: &str, values: &Values) {
         let _ = writeln!(out, "    {key}: {}", crate::sim::shorten(&value.replace('\n', "\\n"), 100));
     }
 }
+
+/// The values at a JSON pointer in which `*` stands for every item, or every key where it comes last.
+pub fn places(json: &serde_json::Value, at: &str) -> Vec<String> {
+    use serde_json::Value;
+    let Some((part, rest)) = at.strip_prefix('/').map(|at| at.split_once('/').unwrap_or((at, ""))) else {
+        return vec![json.as_str().map_or_else(|| json.to_string(), str::to_owned)];
+    };
+    let rest = if rest.is_empty() { String::new() } else { format!("/{rest}") };
+    match (json, part) {
+        (Value::Object(map), "*") if rest.is_empty() => map.keys().cloned().collect(),
+        (Value::Object(map), "*") => map.values().flat_map(|value| places(value, &rest)).collect(),
+        (Value::Array(items), "*") => items.iter().flat_map(|value| places(value, &rest)).collect(),
+        _ => json.pointer(&format!("/{part}")).map(|value| places(value, &rest)).unwrap_or_default(),
+    }
+}

@@ -5,19 +5,45 @@ use std::fmt::Write as _;
 use crate::sim::{CallRecord, Event, HookRecord, Outcome};
 use crate::world::Level;
 
-/// All events, with room before what an admin did.
+/// All events, with room before what an admin did. Hooks that changed nothing to be seen are only counted, unless
+/// every call is wanted.
 pub fn story(events: &[Event], trace: bool, colour: bool) -> String {
     let mut out = String::new();
-    let mut ran = false;
+    let (mut ran, mut quiet) = (false, 0);
     for event in events {
+        if !trace && is_quiet(event) {
+            quiet += 1;
+            continue;
+        }
         let step = matches!(event, Event::Step { .. });
+        count_quiet(&mut out, &mut quiet, colour);
         if step && ran {
             out.push('\n');
         }
-        ran = !step;
+        let table = matches!(event, Event::Step { text, .. } if text.contains('\n'));
+        ran = !step || table;
         out.push_str(&timeline(event, trace, colour));
     }
+    count_quiet(&mut out, &mut quiet, colour);
     out
+}
+
+fn is_quiet(event: &Event) -> bool {
+    match event {
+        Event::Hook(record) => {
+            record.kind == "hook" && record.outcome == Outcome::Done && details(record, false).is_empty()
+        }
+        Event::Step { .. } | Event::Note { .. } => false,
+    }
+}
+
+fn count_quiet(out: &mut String, quiet: &mut u32, colour: bool) {
+    if *quiet > 0 {
+        let hooks = if *quiet == 1 { "hook" } else { "hooks" };
+        let _ =
+            writeln!(out, "{}", paint(colour, "2", &format!("         ... {quiet} {hooks} changed nothing")));
+        *quiet = 0;
+    }
 }
 
 /// Lines of an event; with `trace` also every call, with `colour` for a terminal.
@@ -65,7 +91,7 @@ fn hook(record: &HookRecord, trace: bool, colour: bool) -> String {
         Outcome::Killed(_) => line.push_str(&paint(colour, "33", ": killed, runs again")),
     }
     let _ = writeln!(out, "{line}");
-    for detail in details(record) {
+    for detail in details(record, trace) {
         let _ = writeln!(out, "{:25} {detail}", "");
     }
     if trace {
@@ -76,7 +102,7 @@ fn hook(record: &HookRecord, trace: bool, colour: bool) -> String {
     out
 }
 
-fn details(record: &HookRecord) -> Vec<String> {
+fn details(record: &HookRecord, trace: bool) -> Vec<String> {
     let mut lines: Vec<String> = record.faults.iter().map(|fault| format!("! {fault}")).collect();
     if let Outcome::Failed(why) = &record.outcome {
         let short = why.split_once(" failed: ").map_or(why.as_str(), |(_, short)| short);
@@ -98,7 +124,7 @@ fn details(record: &HookRecord) -> Vec<String> {
             .collect();
         lines.push(format!("{} of {}: {}", bag.relation, bag.owner, keys.join(", ")));
     }
-    if !record.state.is_empty() {
+    if trace && !record.state.is_empty() {
         lines.push(format!("state: {}", record.state.join(", ")));
     }
     for (open, port) in &record.ports {
