@@ -2,6 +2,7 @@
 # .ci/run calls the same ones. Needed: Rust, gcc, make, Python 3.
 
 ARCH ?= $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,amd64)
+PROFILE ?= release
 TRIPLE := $(if $(filter arm64,$(ARCH)),aarch64,x86_64)-unknown-linux-gnu
 CHARM := target/charm/lockstep_$(ARCH).charm
 
@@ -16,10 +17,10 @@ help: ## print this list
 
 # Static, so that one executable runs on every base; the flag needs an explicit --target.
 build: ## the executable as it is packed, for ARCH (amd64, arm64; default: this machine's)
-	RUSTFLAGS='-C target-feature=+crt-static' cargo build --locked --release --package lockstep --target $(TRIPLE)
+	RUSTFLAGS='-C target-feature=+crt-static' cargo build --locked --profile $(PROFILE) --package lockstep --target $(TRIPLE)
 
 charm: build ## pack it: target/charm/lockstep_ARCH.charm
-	python3 packing/pack.py --arch $(ARCH)
+	python3 packing/pack.py --arch $(ARCH) --executable target/$(TRIPLE)/$(PROFILE)/lockstep
 
 test: charm ## all tests, on the packed charm
 	cargo build --package juju-sim
