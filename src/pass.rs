@@ -150,6 +150,7 @@ impl Unit {
             }
         }
         let memo = plan.memo.take();
+        observation.kept.outgoing = std::mem::take(&mut plan.outgoing);
         let leadership = Leadership { leads: observation.observed.leader, asked };
         let ticks = || -> Duration { self.clock.ticks() };
         let report = act(&self.tools, &ticks, leadership, plan, &observation.state)?;

@@ -1,5 +1,6 @@
 //! What a pass is going to do, as plain data.
 
+use crate::databag::Digest;
 use crate::databag::charm_state::Remembered;
 use crate::databag::dashboard::Memo;
 use crate::juju::{RelationId, Scope, Status};
@@ -13,6 +14,9 @@ pub type Keys = BTreeMap<String, Option<String>>;
 pub struct Plan {
     /// Changes of own databags, those of units before those of applications.
     pub writes: Vec<BagWrite>,
+    /// Of the outgoing application databags in `writes`, the digest of all that each shall hold: should
+    /// Juju refuse the commit, it is known what was refused.
+    pub outgoing: BTreeMap<RelationId, Digest>,
     /// The charm state to be committed.
     pub remember: Remembered,
     /// The unit's status, if it is to be set.

@@ -21,6 +21,15 @@ pub struct Shown {
     pub app: Option<Status>,
 }
 
+/// An outgoing application databag that Juju refused to commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
+pub struct Withheld {
+    /// The digest of what it should hold.
+    pub content: Digest,
+    /// Whether no other outgoing databag was written with it when it was refused.
+    pub alone: bool,
+}
+
 /// The charm state of one unit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Remembered {
@@ -36,6 +45,8 @@ pub struct Remembered {
     pub options: BTreeMap<String, Value>,
     /// The digest of what the observability concern looked at when it last decided.
     pub observability: Option<Digest>,
+    /// Outgoing application databags that are held back.
+    pub withheld: BTreeMap<RelationId, Withheld>,
 }
 
 impl Remembered {
@@ -49,6 +60,7 @@ impl Remembered {
             written: read(state, "written", &mut unread),
             options: read(state, "options", &mut unread),
             observability: read(state, "observability", &mut unread),
+            withheld: read(state, "withheld", &mut unread),
         };
         (remembered, unread)
     }
@@ -62,6 +74,7 @@ impl Remembered {
             ("written", write(&self.written)),
             ("options", write(&self.options)),
             ("observability", write(&self.observability)),
+            ("withheld", write(&self.withheld)),
         ]
         .into_iter()
         .filter_map(|(key, value)| Some((key.to_owned(), value?)))
@@ -105,6 +118,10 @@ mod tests {
             written: BTreeMap::from([("peers:3".parse().unwrap(), written)]),
             options: BTreeMap::from([("channel".to_owned(), Value::from("1.32/stable"))]),
             observability: Some(Digest::of("y")),
+            withheld: BTreeMap::from([(
+                "logging-consumer:4".parse().unwrap(),
+                Withheld { content: Digest::of("z"), alone: true },
+            )]),
         };
         assert_eq!(Remembered::read(&remembered.write()), (remembered, vec![]));
         assert_eq!(Remembered::read(&BTreeMap::new()), (Remembered::default(), vec![]));

@@ -10,14 +10,16 @@ pub mod observability;
 pub mod options;
 mod setup;
 mod status;
+mod withheld;
 
 pub use concern::{CONCERNS, Outcome};
 pub use status::aggregate;
 
+use crate::databag::Digest;
 use crate::databag::charm_state::Remembered;
-use crate::juju::{Event, PlainHook, Status};
+use crate::juju::{Endpoint, Event, PlainHook, RelationId, Scope, Status};
 use crate::observed::Observed;
-use crate::plan::Plan;
+use crate::plan::{BagWrite, Keys, Plan};
 use std::collections::BTreeMap;
 
 /// Decides what one pass is going to do.
@@ -46,11 +48,24 @@ pub fn decide(observed: &Observed) -> Plan {
     }
     remember.statuses.retain(|name, _| CONCERNS.iter().any(|concern| concern.name == name));
     plan.log = status::news(&observed.remembered.statuses, &remember.statuses);
+    withheld::apply(observed, &mut keys, &mut remember);
     plan.writes = difference::writes(observed, &keys);
+    plan.outgoing = outgoing(&keys, &plan.writes);
     difference::remember(observed, &plan.writes, &mut remember);
     show(observed, &mut remember, &mut plan);
     plan.remember = remember;
     plan
+}
+
+/// What the outgoing application databags that are written shall hold, by digest.
+fn outgoing(keys: &BTreeMap<(RelationId, Scope), Keys>, writes: &[BagWrite]) -> BTreeMap<RelationId, Digest> {
+    let written =
+        writes.iter().filter(|write| write.scope == Scope::App && write.relation.endpoint != Endpoint::Peers);
+    written
+        .filter_map(|write| {
+            Some((write.relation, withheld::content(keys.get(&(write.relation, write.scope))?)))
+        })
+        .collect()
 }
 
 fn leaves(observed: &Observed) -> bool {

@@ -1,7 +1,9 @@
-//! The setup concern: options, and the role that the container endpoints give this unit.
+//! The setup concern: options, the role that the container endpoints give this unit, and databags that
+//! Juju refuses.
 
 use super::concern::Outcome;
 use super::options::{Options, SPECS};
+use super::withheld;
 use crate::juju::{Endpoint, Level, Status};
 use crate::observed::Observed;
 
@@ -9,6 +11,7 @@ use crate::observed::Observed;
 pub fn decide(observed: &Observed, options: &Options) -> Outcome {
     let mut statuses = options.faults.clone();
     statuses.extend(role(observed));
+    statuses.extend(withheld::statuses(&observed.remembered.withheld));
     statuses.extend(not_built(observed, options));
     Outcome { statuses: Some(statuses), ..Outcome::default() }
 }

@@ -8,16 +8,16 @@ use super::index::Index;
 use super::store::{Store, replace};
 use crate::databag::dashboard::Memo;
 use crate::databag::{Digest, Values};
-use crate::juju::Context;
+use crate::juju::{Context, RelationId};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 
 /// Raised whenever the meaning of the index changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What a cache belongs to; one that belongs to something else is as good as lost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +39,8 @@ pub struct Kept {
     pub ticks: u32,
     /// Results of decoding.
     pub memo: Memo,
+    /// What the last pass wrote to outgoing application databags, by digest.
+    pub outgoing: BTreeMap<RelationId, Digest>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -48,6 +50,7 @@ struct File {
     ticks: u32,
     index: Index,
     memo: Memo,
+    outgoing: BTreeMap<RelationId, Digest>,
 }
 
 /// The cache of one unit.
@@ -85,6 +88,7 @@ impl Cache {
             pass: file.pass,
             ticks: file.ticks,
             memo: file.memo,
+            outgoing: file.outgoing,
         })
     }
 
@@ -92,8 +96,8 @@ impl Cache {
     pub fn save(&self, kept: Kept, values: &Values) -> io::Result<()> {
         self.make_dirs()?;
         self.store.save(&forwarding::wanted(&kept.index), values)?;
-        let Kept { index, pass, ticks, memo } = kept;
-        let file = File { binding: self.binding.clone(), pass, ticks, index, memo };
+        let Kept { index, pass, ticks, memo, outgoing } = kept;
+        let file = File { binding: self.binding.clone(), pass, ticks, index, memo, outgoing };
         let body = serde_json::to_string(&file)?;
         replace(&self.index_path(), format!("{}\n{body}", Digest::of(&body)).as_bytes())
     }

@@ -4,7 +4,7 @@ use super::cache::{Cache, Kept};
 use super::forwarding::{self, OwnBags};
 use super::reader::{self, Reader};
 use super::{full, stale};
-use crate::databag::charm_state::Remembered;
+use crate::databag::charm_state::{Remembered, Withheld};
 use crate::databag::{Digest, Values};
 use crate::juju::{Context, Endpoint, Event, RelationHook, RelationId, Scope};
 use crate::observed::{Observed, Part, Relation};
@@ -44,6 +44,10 @@ pub fn observe(
     let leader = tools.is_leader()?;
     let kept = cache.load();
     let committed = !marked && kept.as_ref().is_none_or(|kept| kept.pass <= remembered.pass);
+    let refused = !marked && !committed;
+    if let Some(kept) = kept.as_ref().filter(|_| refused && leader) {
+        hold_back(&mut remembered, kept);
+    }
     let mut full_read = full::reason(event, kept.as_ref(), marked, remembered.pass);
     let broken = match event {
         Some(Event::Relation(event)) if event.hook == RelationHook::Broken => Some(event.relation),
@@ -70,7 +74,10 @@ pub fn observe(
         let (own, own_bags) = own_databags(&mut reader, &mut kept, &remembered, leader, full_read.is_some())?;
         let mut part = forwarding::gather(&kept.index, context, leader, &own_bags);
         let digest = forwarding::gate(&part, &kept.index, build);
-        let observability = if full_read.is_none() && remembered.observability == Some(digest) {
+        // What is held back is to be tried again, so what it shall hold has to be worked out.
+        let to_be_tried = remembered.withheld.values().any(|withheld| !withheld.alone);
+        let unchanged = remembered.observability == Some(digest) && !to_be_tried;
+        let observability = if full_read.is_none() && unchanged {
             Part::Unchanged
         } else {
             if !cache.load_values(&forwarding::wanted(&kept.index), &mut values) && full_read.is_none() {
@@ -105,6 +112,15 @@ pub fn observe(
             observability,
         };
         return Ok(Observation { observed, state, kept, values });
+    }
+}
+
+/// The pass before came to its end and its commit was refused, while this unit led: outgoing databags
+/// may be why.
+fn hold_back(remembered: &mut Remembered, kept: &Kept) {
+    let alone = kept.outgoing.len() == 1;
+    for (relation, content) in &kept.outgoing {
+        remembered.withheld.insert(*relation, Withheld { content: *content, alone });
     }
 }
 

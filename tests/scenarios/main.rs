@@ -45,6 +45,14 @@ scenarios! {
     actions_work_while_a_hook_is_in_error
 }
 
+/// What Juju refused is known from the cache: without it the retry writes everything once more.
+const WITH_ITS_CACHE: &str = "a_databag_that_juju_refuses_is_held_back_and_named";
+
+#[test]
+fn a_databag_that_juju_refuses_is_held_back_and_named() {
+    run(WITH_ITS_CACHE, Cache::Kept);
+}
+
 #[test]
 fn no_scenario_file_is_forgotten() {
     let dir = std::fs::read_dir(support::dir()).unwrap();
@@ -55,6 +63,7 @@ fn no_scenario_file_is_forgotten() {
         .collect();
     files.sort();
     let mut listed = ALL.to_vec();
+    listed.push(WITH_ITS_CACHE);
     listed.sort_unstable();
     assert_eq!(files, listed);
 }
