@@ -28,7 +28,7 @@ const TEXT_FILE_BUSY: i32 = 26;
 /// What to start.
 #[derive(Debug, Clone)]
 pub struct Spawn {
-    /// Absolute path, also argv[0].
+    /// Absolute path, also the name that the program is called by.
     pub program: PathBuf,
     /// Further arguments.
     pub args: Vec<String>,

@@ -1,6 +1,6 @@
 //! Every hook tool and every simulated program of a machine: a link to this program, which asks the simulator.
 //!
-//! It takes its name from argv[0]. A link in a unit's tools directory finds the simulator by the variables that Juju
+//! It takes its name from the one that it was called by. A link in a unit's tools directory finds the simulator by the variables that Juju
 //! sets; a link in a machine's program directory finds it beside that directory, also outside a hook.
 
 use std::ffi::OsString;
