@@ -43,8 +43,8 @@ impl Sim {
     pub fn settle(&mut self, settle: Settle) -> Result<Settled> {
         let mut hooks = 0;
         let mut ran: BTreeMap<String, u32> = BTreeMap::new();
-        let in_error = self.world.units.values().filter(|u| u.in_error());
-        let mut failures: BTreeMap<String, u32> = in_error.map(|u| (u.name.clone(), 1)).collect();
+        let failed: BTreeMap<String, u32> =
+            self.world.units.values().filter_map(|u| Some((u.name.clone(), u.failures()?))).collect();
         loop {
             if settle.hooks == Some(hooks) {
                 return Ok(Settled { hooks, at_rest: false });
@@ -62,7 +62,7 @@ impl Sim {
             }
             self.world.tend_leases();
             let Some((unit, op)) = self.choose() else {
-                match self.next_retry(&failures, settle.retries) {
+                match self.next_retry(&failed, settle.retries) {
                     Some(wait) => self.move_clock(wait)?,
                     None => return Ok(Settled { hooks, at_rest: true }),
                 }
@@ -79,12 +79,6 @@ impl Sim {
             };
             *ran.entry(what).or_default() += 1;
             self.run_op(&unit, op)?;
-            match self.world.units.get(&unit).map(|u| &u.uniter.pending) {
-                Some(Pending::Failed { .. }) => *failures.entry(unit).or_default() += 1,
-                _ => {
-                    failures.remove(&unit);
-                }
-            }
         }
     }
 
@@ -133,17 +127,20 @@ impl Sim {
         None
     }
 
-    /// The wait until the first failed hook is tried again, unless all of them were tried often enough.
-    fn next_retry(&self, failures: &BTreeMap<String, u32>, most: u32) -> Option<u64> {
+    /// The wait until the first failed hook is tried again, unless all of them were tried often enough. `before` are
+    /// the failures that there were when it began; together they count as one.
+    fn next_retry(&self, before: &BTreeMap<String, u32>, most: u32) -> Option<u64> {
         if !self.world.retry_hooks {
             return None;
         }
         let units = self.world.units.values().filter(|u| self.world.agent_runs(&u.name) && !u.scripted);
         let times = units.filter_map(|u| match &u.uniter.pending {
-            Pending::Failed { retry_at, .. } if failures.get(&u.name).copied().unwrap_or(0) <= most => {
-                Some(*retry_at)
+            Pending::Failed { retry_at, attempts, .. } => {
+                let before = before.get(&u.name).copied().unwrap_or(0);
+                let count = attempts.checked_sub(before).map_or(*attempts, |new| new + before.min(1));
+                (count <= most).then_some(*retry_at)
             }
-            Pending::Failed { .. } | Pending::None | Pending::Queued(_) | Pending::Interrupted(_) => None,
+            Pending::None | Pending::Queued(_) | Pending::Interrupted(_) => None,
         });
         times.min().map(|time| time.0.saturating_sub(self.world.clock.0).max(1))
     }

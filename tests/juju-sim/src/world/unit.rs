@@ -154,6 +154,14 @@ impl Unit {
         matches!(self.uniter.pending, Pending::Failed { .. })
     }
 
+    /// How often the pending hook failed in a row; none if it did not fail.
+    pub fn failures(&self) -> Option<u32> {
+        match self.uniter.pending {
+            Pending::Failed { attempts, .. } => Some(attempts),
+            Pending::None | Pending::Queued(_) | Pending::Interrupted(_) => None,
+        }
+    }
+
     /// `juju status` shows an agent's error in place of the workload's status.
     pub fn shown_status(&self) -> &StatusInfo {
         if self.agent.status == "error" { &self.agent } else { &self.workload }

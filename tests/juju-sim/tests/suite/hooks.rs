@@ -871,6 +871,16 @@ fn hooks_of_other_machines_run_inside_tool_calls() {
 }
 
 #[test]
+fn a_hook_that_fails_inside_a_call_of_another_machine_is_not_retried_either() {
+    let mut bed = Bed::new("3.6.9");
+    bed.deploy(PRINCIPAL, &[("hooks/start", "juju-log x; test $JUJU_UNIT_NAME = app/0")], 2);
+    let until_start = |unit: &str| format!("  - repeat: {{times: 4, do: [{{hook: {{unit: {unit}}}}}]}}\n");
+    bed.steps(&(until_start("app/0") + &until_start("app/1")));
+    bed.steps("  - fault: {unit: app/0, hook: start, at-call: {call: 1, do: [{hook: {unit: app/1}}]}}\n  - settle: {retries: 0}\n  - expect: [{hook-failed: {unit: app/1, hook: start}}]");
+    assert_eq!(bed.records().filter(|r| r.name == "start" && r.unit == "app/1").count(), 1);
+}
+
+#[test]
 fn a_dead_machine_is_removed_by_force() {
     let mut bed = Bed::new("3.6.9");
     bed.deploy(SUBORDINATE, &[], 0)
