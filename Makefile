@@ -24,7 +24,7 @@ charm: build ## pack it: target/charm/lockstep_ARCH.charm
 
 test: charm ## all tests, on the packed charm
 	cargo build --package juju-sim
-	cargo test --workspace
+	cargo test --workspace --no-fail-fast
 
 lint: ## formatting, clippy, rustdoc and Python, warnings are errors
 	cargo fmt --all --check

@@ -31,7 +31,10 @@ pub fn story(events: &[Event], trace: bool, colour: bool) -> String {
 fn is_quiet(event: &Event) -> bool {
     match event {
         Event::Hook(record) => {
-            record.kind == "hook" && record.outcome == Outcome::Done && details(record, false).is_empty()
+            record.kind == "hook"
+                && record.retry == 0
+                && record.outcome == Outcome::Done
+                && details(record, false).is_empty()
         }
         Event::Step { .. } | Event::Note { .. } => false,
     }
