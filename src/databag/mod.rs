@@ -4,20 +4,29 @@
 //! should be is a [`Fault`] with a JSON path, so that one bad value stops nothing else.
 
 pub mod charm_state;
+pub mod cohorts;
 pub mod dashboard;
 pub mod event;
 mod fault;
 pub mod grafana;
 mod grammar;
+pub mod granted;
+pub mod history;
 mod json;
 pub mod loki;
+pub mod node;
 pub mod peers;
+pub mod progress;
 pub mod record;
 pub mod remote_write;
 pub mod rules;
+pub mod skipped;
+pub mod target;
 mod topology;
 mod values;
+mod wire;
 
 pub use fault::{Fault, Faults};
 pub use topology::Topology;
 pub use values::{Digest, Values};
+pub use wire::{Line, More, Unread};

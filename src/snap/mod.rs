@@ -4,6 +4,7 @@
 //!
 //! Facts: snapcore/snapd 2.57 to 2.68, `snap/naming`, `snap/channel`, `cmd/snap`.
 
+mod alteration;
 mod architecture;
 mod change;
 mod channel;
@@ -16,6 +17,7 @@ mod order;
 mod revision;
 mod trouble;
 
+pub use alteration::{Alteration, Place, Relocation};
 pub use architecture::Architecture;
 pub use change::{Change, ChangeId, Service, Task};
 pub use channel::{Channel, Risk};
