@@ -1,5 +1,12 @@
 //! The options: what is accepted, and which value is in force.
 
+mod duration;
+mod rollout;
+mod window;
+
+pub use rollout::{CohortRefresh, Pause, RolloutOptions, WantedChannel};
+pub use window::Windows;
+
 use crate::juju::{Level, Status};
 use crate::observed::observability::{ForwardOptions, HostHealth};
 use serde_json::Value;
@@ -65,12 +72,12 @@ const SNAPS: &str =
 
 /// Every option.
 pub const SPECS: [Spec; 17] = [
-    text("snaps", SNAPS, Value::is_string, "name or name=channel, by blanks"),
-    text("channel", "", Value::is_string, "empty, a channel, charm"),
+    text("snaps", SNAPS, |v| reads(v, rollout::snaps), "name or name=channel, by blanks, each once"),
+    text("channel", "", |v| reads(v, rollout::channel), "empty, a channel, charm"),
     text("role", "", |v| one_of(v, &["", "control-plane", "worker"]), "empty, control-plane, worker"),
     text("cohort-refresh", "auto", |v| one_of(v, &["auto", "manual", "off"]), "auto, manual, off"),
-    text("cohort-check-interval", "1h", Value::is_string, "10m to 7d"),
-    text("refresh-window", "", Value::is_string, "as Sat,Sun 02:00-05:00 UTC, several by ;"),
+    text("cohort-check-interval", "1h", |v| spans(v, rollout::CHECK_INTERVAL), "10m to 7d"),
+    text("refresh-window", "", |v| reads(v, Windows::parse), "as Sat,Sun 02:00-05:00 UTC, several by ;"),
     Spec {
         name: "worker-parallelism",
         default: Default::Number(1),
@@ -79,8 +86,8 @@ pub const SPECS: [Spec; 17] = [
         built: false,
     },
     text("pause-after-unit-refresh", "none", |v| one_of(v, &["none", "first", "all"]), "none, first, all"),
-    text("grant-timeout", "30m", Value::is_string, "at least 5m"),
-    text("ready-timeout", "10m", Value::is_string, "at least 1m"),
+    text("grant-timeout", "30m", |v| spans(v, rollout::GRANT_TIMEOUT), "at least 5m"),
+    text("ready-timeout", "10m", |v| spans(v, rollout::READY_TIMEOUT), "at least 1m"),
     truth("hold-snaps", true),
     truth("adopt-held", false),
     truth("install-missing", false),
@@ -114,6 +121,8 @@ pub struct Options {
     pub faults: Vec<Status>,
     /// What the observability concern goes by.
     pub forwarding: ForwardOptions,
+    /// What rollouts go by.
+    pub rollout: RolloutOptions,
 }
 
 /// Reads `config-get`'s answer; a wrong value leaves the last good one in force.
@@ -134,6 +143,7 @@ pub fn read(config: &BTreeMap<String, Value>, last_good: &BTreeMap<String, Value
         }
     }
     options.forwarding = forwarding(&options.good);
+    options.rollout = RolloutOptions::of(&options.good);
     options
 }
 
@@ -153,6 +163,15 @@ fn forwarding(good: &BTreeMap<String, Value>) -> ForwardOptions {
         },
         extra_labels: good.get("extra-alert-labels").and_then(labels).unwrap_or_default(),
     }
+}
+
+/// Whether a text is what that function reads.
+fn reads<T>(value: &Value, read: fn(&str) -> Option<T>) -> bool {
+    value.as_str().is_some_and(|text| read(text).is_some())
+}
+
+fn spans(value: &Value, bounds: duration::Bounds) -> bool {
+    value.as_str().is_some_and(|text| duration::parse(text, bounds).is_some())
 }
 
 fn one_of(value: &Value, accepted: &[&str]) -> bool {
@@ -204,6 +223,30 @@ mod tests {
         );
         let unset = read(&BTreeMap::new(), &wrong.good);
         assert_eq!((unset.good.len(), unset.forwarding.host_health), (0, HostHealth::Auto));
+    }
+
+    #[test]
+    fn rollout_options_become_types_and_defaults_are_those_of_the_file() {
+        let defaults: BTreeMap<String, Value> =
+            all().map(|spec| (spec.name.to_owned(), spec.default())).collect();
+        assert_eq!(RolloutOptions::of(&defaults), RolloutOptions::default());
+        assert_eq!(RolloutOptions::default().snaps.len(), 7);
+        let given = config(json!({
+            "snaps": "kubelet cdk-addons=1.31/edge", "channel": "1.32", "cohort-refresh": "manual",
+            "cohort-check-interval": "2h", "refresh-window": "Sat 02:00-05:00 UTC", "worker-parallelism": 3,
+            "pause-after-unit-refresh": "all", "grant-timeout": "1h", "ready-timeout": "5m",
+            "hold-snaps": false, "on-removal": "keep",
+        }));
+        let options = read(&given, &BTreeMap::new());
+        assert_eq!(options.faults, []);
+        let rollout = options.rollout;
+        assert_eq!(rollout.snaps[&"cdk-addons".parse().unwrap()], Some("1.31/edge".parse().unwrap()));
+        assert_eq!(rollout.channel, WantedChannel::Channel("1.32/stable".parse().unwrap()));
+        assert_eq!((rollout.check_interval, rollout.grant_timeout, rollout.ready_timeout), (7200, 3600, 300));
+        assert_eq!((rollout.worker_parallelism, rollout.pause), (3, Pause::All));
+        assert!(!rollout.hold_snaps && !rollout.restore_on_removal);
+        let bad = json!({"snaps": "kubelet kubelet", "channel": "1.32/stabl", "ready-timeout": "30s"});
+        assert_eq!(read(&config(bad), &BTreeMap::new()).faults.len(), 3);
     }
 
     #[test]
