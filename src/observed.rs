@@ -1,8 +1,10 @@
 //! Everything that `decide` may look at, as plain data, the time included.
 
 pub mod observability;
+pub mod rollout;
 
 pub use observability::Observability;
+pub use rollout::Rollout;
 
 use crate::databag::{Digest, charm_state::Remembered};
 use crate::juju::{AppName, Context, Endpoint, Event, RelationId, Scope, Timestamp, UnitName};

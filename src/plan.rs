@@ -4,7 +4,8 @@ use crate::databag::Digest;
 use crate::databag::charm_state::Remembered;
 use crate::databag::dashboard::Memo;
 use crate::juju::{RelationId, Scope, Status};
-use std::collections::BTreeMap;
+use crate::snap::{Alteration, SnapName};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A set of keys for one own databag: a value, or `None` for a key that shall not be there.
 pub type Keys = BTreeMap<String, Option<String>>;
@@ -38,4 +39,26 @@ pub struct BagWrite {
     pub scope: Scope,
     /// The keys that differ from what the databag holds.
     pub changes: Keys,
+}
+
+/// What a pass carries out before it decides again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Reads the peers application databag afresh; where this unit leads `is-leader` is asked before.
+    ReadAppBag,
+    /// Reads `goal-state`.
+    ReadGoalState,
+    /// Runs `snap info --verbose` for each name in order. Once the store is silent the rest is not
+    /// asked.
+    ReadInfo {
+        /// The snaps, installed here or not.
+        names: Vec<SnapName>,
+    },
+    /// Makes a key for each of the names in one command: all or nothing. Alters nothing on the machine.
+    CreateCohorts {
+        /// The snaps, installed here or not.
+        names: BTreeSet<SnapName>,
+    },
+    /// Alters the machine, which is then read again. The pass writes no application databag any more.
+    Alter(Alteration),
 }

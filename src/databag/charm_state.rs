@@ -1,6 +1,10 @@
 //! Charm state: what this unit remembers between hooks, committed by Juju together with the
 //! databags. One key each, JSON; a value that cannot be read counts as not there.
 
+mod rollout;
+
+pub use rollout::{Attempt, Given, Moved, RolloutMemory, SeenKey};
+
 use super::Digest;
 use crate::juju::{RelationId, Scope, Status};
 use serde::Serialize;
@@ -47,6 +51,8 @@ pub struct Remembered {
     pub observability: Option<Digest>,
     /// Outgoing application databags that are held back.
     pub withheld: BTreeMap<RelationId, Withheld>,
+    /// What the rollout remembers.
+    pub rollout: RolloutMemory,
 }
 
 impl Remembered {
@@ -61,6 +67,7 @@ impl Remembered {
             options: read(state, "options", &mut unread),
             observability: read(state, "observability", &mut unread),
             withheld: read(state, "withheld", &mut unread),
+            rollout: read(state, "rollout", &mut unread),
         };
         (remembered, unread)
     }
@@ -75,6 +82,7 @@ impl Remembered {
             ("options", write(&self.options)),
             ("observability", write(&self.observability)),
             ("withheld", write(&self.withheld)),
+            ("rollout", write(&self.rollout)),
         ]
         .into_iter()
         .filter_map(|(key, value)| Some((key.to_owned(), value?)))
@@ -122,6 +130,7 @@ mod tests {
                 "logging-consumer:4".parse().unwrap(),
                 Withheld { content: Digest::of("z"), alone: true },
             )]),
+            rollout: RolloutMemory { met: true, ..RolloutMemory::default() },
         };
         assert_eq!(Remembered::read(&remembered.write()), (remembered, vec![]));
         assert_eq!(Remembered::read(&BTreeMap::new()), (Remembered::default(), vec![]));

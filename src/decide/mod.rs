@@ -8,6 +8,7 @@ mod difference;
 mod leader;
 pub mod observability;
 pub mod options;
+pub mod rollout;
 mod setup;
 mod status;
 mod withheld;
