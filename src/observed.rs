@@ -42,6 +42,8 @@ pub struct Observed {
     pub signed: Option<UnitName>,
     /// What the observability concern looks at.
     pub observability: Part<Observability>,
+    /// What the rollout looks at.
+    pub rollout: Box<Rollout>,
 }
 
 /// What a concern looks at.

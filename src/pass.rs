@@ -1,21 +1,26 @@
 //! observe -> decide -> act, for every invocation.
 
-use crate::act::{Leadership, Report, act};
+use crate::act::{Leadership, Report, act, alter};
 use crate::cli::{self, Command};
 use crate::databag::record;
 use crate::decide::decide;
 use crate::invocation::Invocation;
-use crate::juju::{Context, Endpoint, Event, Scope, Variables};
+use crate::juju::{Context, Endpoint, Event, PlainHook, Scope, Variables};
 use crate::log::{self, Lines};
-use crate::observe::{Cache, Mark, Observation, observe};
-use crate::plan::Plan;
+use crate::observe::{Cache, Mark, Observation, Observer, altered, observe, read_more};
+use crate::plan::{Effect, Plan};
 use crate::tools::hook_tools::HookTools;
-use crate::tools::{Clock, Runner, become_tied};
-use anyhow::{Context as _, anyhow};
+use crate::tools::snap::Snap;
+use crate::tools::{Clock, Runner, become_tied, systemd};
+use anyhow::{Context as _, anyhow, bail};
 use fs_err as fs;
 use std::io::Write;
 use std::time::Duration;
 use tracing::Level;
+
+/// So many effects one pass can need at the most: a read of each kind, a key for each snap, and one
+/// move of each managed snap with a look at its key.
+const EFFECTS: u32 = 64;
 
 /// Where a run writes for the person or the agent that started it.
 #[derive(Debug)]
@@ -82,6 +87,7 @@ struct Unit {
     context: Context,
     build: String,
     clock: Clock,
+    runner: Runner,
     tools: HookTools,
     cache: Cache,
     mark: Mark,
@@ -100,7 +106,8 @@ impl Unit {
         Ok(Self {
             cache: Cache::new(&context, &build),
             mark: Mark::new(&context),
-            tools: HookTools::new(runner),
+            tools: HookTools::new(runner.clone()),
+            runner,
             context,
             build,
             clock,
@@ -130,18 +137,63 @@ impl Unit {
         }
     }
 
-    /// Observes and decides.
+    /// Observes and decides, without an effect.
     fn look(&self, event: Option<&Event>, marked: bool) -> anyhow::Result<(Observation, Plan)> {
-        let now = self.clock.now();
-        let observation = observe(&self.tools, &self.context, &self.build, event, &self.cache, marked, now)?;
+        let snap = Snap::new(self.runner.clone());
+        let observation = observe(&self.observer(&snap, event, marked))?;
         let plan = decide(&observation.observed);
         Ok((observation, plan))
     }
 
-    /// One whole pass.
+    fn observer<'a>(&'a self, snap: &'a Snap, event: Option<&'a Event>, marked: bool) -> Observer<'a> {
+        let Self { tools, context, build, cache, clock, .. } = self;
+        Observer { tools, snap, context, build, cache, event, marked, now: clock.now() }
+    }
+
+    /// One whole pass: decides, and as long as that asks for an effect carries it out and decides again.
     fn pass(&self, event: Option<&Event>, marked: bool) -> anyhow::Result<()> {
-        let asked = self.clock.ticks();
-        let (mut observation, mut plan) = self.look(event, marked)?;
+        let mut asked = self.clock.ticks();
+        let snap = Snap::new(self.runner.clone());
+        let observer = self.observer(&snap, event, marked);
+        let mut observation = observe(&observer)?;
+        let mut plan = decide(&observation.observed);
+        for _ in 0..EFFECTS {
+            let Some(effect) = plan.effect.take() else {
+                return self.act(event, observation, plan, asked);
+            };
+            match effect {
+                Effect::Alter(alteration) => {
+                    if let Some(status) = &plan.during {
+                        self.tools.status_set(Scope::Unit, status)?;
+                        // It is not what this pass will have shown in the end.
+                        observation.observed.committed = false;
+                    }
+                    let outcome = alter(&snap, &alteration);
+                    altered(&observer, &mut observation, alteration, outcome);
+                }
+                effect @ (Effect::ReadAppBag
+                | Effect::ReadGoalState
+                | Effect::ReadInfo { .. }
+                | Effect::CreateCohorts { .. }) => {
+                    let now = self.clock.ticks();
+                    if read_more(&observer, &mut observation, &effect)? {
+                        asked = now;
+                    }
+                }
+            }
+            plan = decide(&observation.observed);
+        }
+        bail!("more than {EFFECTS} effects in one pass, the next would be {:?}", plan.effect)
+    }
+
+    /// Carries out the last decision of a pass.
+    fn act(
+        &self,
+        event: Option<&Event>,
+        mut observation: Observation,
+        mut plan: Plan,
+        asked: Duration,
+    ) -> anyhow::Result<()> {
         for (level, line) in std::mem::take(&mut plan.log) {
             match level {
                 Level::WARN => tracing::warn!("{line}"),
@@ -151,12 +203,30 @@ impl Unit {
         }
         let memo = plan.memo.take();
         observation.kept.outgoing = std::mem::take(&mut plan.outgoing);
+        let follow_up = plan.follow_up;
         let leadership = Leadership { leads: observation.observed.leader, asked };
         let ticks = || -> Duration { self.clock.ticks() };
         let report = act(&self.tools, &ticks, leadership, plan, &observation.state)?;
         observation.kept.memo = memo.unwrap_or(observation.kept.memo);
         self.keep(observation, &report);
+        self.schedule(event, follow_up);
         Ok(())
+    }
+
+    /// Sees to it that a pass runs when one is due sooner than the next update-status. Without systemd
+    /// the update-status does.
+    fn schedule(&self, event: Option<&Event>, follow_up: Option<u64>) {
+        let Self { runner, context, .. } = self;
+        let outcome = match follow_up {
+            Some(seconds) => systemd::schedule_pass(runner, &context.unit, &context.charm_dir, seconds),
+            None if event.is_some_and(|event| event.is(PlainHook::Stop)) => {
+                systemd::cancel_pass(runner, &context.unit)
+            }
+            None => Ok(()),
+        };
+        if let Err(error) = outcome {
+            tracing::debug!("no follow-up pass: {error}");
+        }
     }
 
     /// Keeps for the next pass what was read, and what the own databag will hold.
@@ -170,6 +240,13 @@ impl Unit {
                     relation.app_bag = None;
                 }
                 continue;
+            }
+            let texts = kept.index.own_texts.get_or_insert_default();
+            for (key, value) in write.changes.iter().filter(|(key, _)| !record::is_record_key(key)) {
+                match value {
+                    Some(text) => texts.insert(key.clone(), text.clone()),
+                    None => texts.remove(key),
+                };
             }
             let records = kept.index.own_records.get_or_insert_default();
             for (key, value) in write.changes.iter().filter(|(key, _)| record::is_record_key(key)) {

@@ -28,6 +28,12 @@ pub struct Plan {
     pub log: Vec<(tracing::Level, String)>,
     /// Decoding results worth keeping until the next pass.
     pub memo: Option<Memo>,
+    /// To be carried out, observed, and decided upon again, before anything else of this plan is done.
+    pub effect: Option<Effect>,
+    /// What the unit shows meanwhile.
+    pub during: Option<Status>,
+    /// In how many seconds a pass is due, if that is sooner than the next update-status.
+    pub follow_up: Option<u64>,
 }
 
 /// A change of one own databag.

@@ -1,6 +1,10 @@
 //! Carries a [`Plan`] out: databags, charm state, then statuses. It decides nothing again; what it
 //! leaves out (no leader any more, a relation that vanished) the next pass finds still to be done.
 
+mod effect;
+
+pub use effect::alter;
+
 use crate::juju::{RelationId, Scope};
 use crate::plan::{BagWrite, Plan};
 use crate::tools::ToolError;

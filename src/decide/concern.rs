@@ -1,12 +1,14 @@
 //! The list of concerns, and what each gives. A new concern is one more line in the list.
 
 use super::options::Options;
-use super::{observability, setup};
+use super::{observability, rollout, setup};
 use crate::databag::Digest;
+use crate::databag::charm_state::RolloutMemory;
 use crate::databag::dashboard::Memo;
-use crate::juju::{Level, RelationId, Scope, Status};
+use crate::databag::node::Role;
+use crate::juju::{Endpoint, Level, RelationId, Scope, Status};
 use crate::observed::{Observed, Part};
-use crate::plan::Keys;
+use crate::plan::{Effect, Keys};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,8 +22,11 @@ pub struct Concern {
 }
 
 /// Every concern, in the order by which ties between statuses are decided.
-pub const CONCERNS: [Concern; 2] =
-    [Concern { name: "setup", decide: setup::decide }, Concern { name: "observability", decide: forwarding }];
+pub const CONCERNS: [Concern; 3] = [
+    Concern { name: "setup", decide: setup::decide },
+    Concern { name: "coherence", decide: coherence },
+    Concern { name: "observability", decide: forwarding },
+];
 
 /// What one concern wants.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +39,16 @@ pub struct Outcome {
     pub observed: Option<Digest>,
     /// Decoding results worth keeping.
     pub memo: Option<Memo>,
+    /// What the rollout remembers.
+    pub rollout: Option<RolloutMemory>,
+    /// To be carried out before it decides again, and what the unit shows meanwhile.
+    pub effect: Option<(Effect, Option<Status>)>,
+    /// How far a rollout is, for the application's status.
+    pub progress: Option<Status>,
+    /// In how many seconds it wants to look again.
+    pub follow_up: Option<u64>,
+    /// Lines for the log.
+    pub log: Vec<(tracing::Level, String)>,
 }
 
 impl Concern {
@@ -51,6 +66,36 @@ fn text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given")
 }
 
+fn coherence(observed: &Observed, options: &Options) -> Outcome {
+    let mut part = observed.rollout.clone();
+    let endpoint = |endpoint| observed.at(endpoint).any(|(_, relation)| !relation.units.is_empty());
+    part.as_principal = options.rollout.role.is_some() && observed.context.principal_unit.is_none();
+    part.role =
+        options.rollout.role.or(match (endpoint(Endpoint::ControlPlane), endpoint(Endpoint::Worker)) {
+            (true, false) => Some(Role::ControlPlane),
+            (false, true) => Some(Role::Worker),
+            (true, true) | (false, false) => None,
+        });
+    let outcome = rollout::decide(&part, &options.rollout);
+    let peers = observed.at(Endpoint::Peers).map(|(id, _)| id).next();
+    let mut keys: BTreeMap<_, Keys> =
+        outcome.related.into_iter().map(|(id, bag)| ((id, Scope::App), bag)).collect();
+    if let Some(peers) = peers {
+        keys.insert((peers, Scope::Unit), outcome.unit);
+        keys.extend(outcome.app.map(|bag| ((peers, Scope::App), bag)));
+    }
+    Outcome {
+        statuses: Some(outcome.statuses),
+        keys,
+        rollout: Some(outcome.memory),
+        effect: outcome.effect.map(|effect| (effect, outcome.during)),
+        progress: outcome.progress,
+        follow_up: outcome.follow_up,
+        log: outcome.log,
+        ..Outcome::default()
+    }
+}
+
 fn forwarding(observed: &Observed, options: &Options) -> Outcome {
     let (part, digest) = match &observed.observability {
         Part::Unchanged => return Outcome::default(),
@@ -59,7 +104,7 @@ fn forwarding(observed: &Observed, options: &Options) -> Outcome {
     let mut part = part.clone();
     part.options = options.forwarding.clone();
     let outcome = observability::decide(&part);
-    let peers = observed.at(crate::juju::Endpoint::Peers).map(|(id, _)| id);
+    let peers = observed.at(Endpoint::Peers).map(|(id, _)| id);
     let records = part.own_records.keys().map(|key| (key.clone(), None));
     let wanted = outcome.records.into_iter().map(|(key, text)| (key, Some(text)));
     let records: Keys = records.chain(wanted).collect();
@@ -70,7 +115,13 @@ fn forwarding(observed: &Observed, options: &Options) -> Outcome {
         wanted.extend(bag.into_iter().map(|(key, text)| (key, Some(text))));
         keys.insert((id, Scope::App), wanted);
     }
-    Outcome { statuses: Some(outcome.statuses), keys, observed: Some(digest), memo: Some(outcome.memo) }
+    Outcome {
+        statuses: Some(outcome.statuses),
+        keys,
+        observed: Some(digest),
+        memo: Some(outcome.memo),
+        ..Outcome::default()
+    }
 }
 
 #[cfg(test)]

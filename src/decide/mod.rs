@@ -14,6 +14,7 @@ mod status;
 mod withheld;
 
 pub use concern::{CONCERNS, Outcome};
+use options::Options;
 pub use status::aggregate;
 
 use crate::databag::Digest;
@@ -26,14 +27,14 @@ use std::collections::BTreeMap;
 /// Decides what one pass is going to do.
 pub fn decide(observed: &Observed) -> Plan {
     let mut remember = observed.remembered.clone();
-    if leaves(observed) {
-        // What a leaving unit writes reaches nobody, and Juju sets its statuses.
-        return Plan { remember, ..Plan::default() };
-    }
     let options = options::read(&observed.config, &observed.remembered.options);
+    if leaves(observed) {
+        return leave(observed, &options, remember);
+    }
     remember.options.clone_from(&options.good);
     let mut keys = leader::keys(observed);
     let mut plan = Plan::default();
+    let (mut progress, mut log) = (None, Vec::new());
     for concern in CONCERNS {
         let outcome = concern.run(observed, &options);
         for (bag, wanted) in outcome.keys {
@@ -43,17 +44,25 @@ pub fn decide(observed: &Observed) -> Plan {
             remember.observability = Some(digest);
         }
         plan.memo = outcome.memo.or(plan.memo);
+        remember.rollout = outcome.rollout.unwrap_or(remember.rollout);
+        plan.follow_up = plan.follow_up.into_iter().chain(outcome.follow_up).min();
+        progress = outcome.progress.or(progress);
+        log.extend(outcome.log);
+        if let (None, Some((effect, during))) = (&plan.effect, outcome.effect) {
+            (plan.effect, plan.during) = (Some(effect), during);
+        }
         if let Some(statuses) = outcome.statuses {
             remember.statuses.insert(concern.name.to_owned(), status::tidy(statuses));
         }
     }
     remember.statuses.retain(|name, _| CONCERNS.iter().any(|concern| concern.name == name));
-    plan.log = status::news(&observed.remembered.statuses, &remember.statuses);
+    log.extend(status::news(&observed.remembered.statuses, &remember.statuses));
+    plan.log = log;
     withheld::apply(observed, &mut keys, &mut remember);
     plan.writes = difference::writes(observed, &keys);
     plan.outgoing = outgoing(&keys, &plan.writes);
     difference::remember(observed, &plan.writes, &mut remember);
-    show(observed, &mut remember, &mut plan);
+    show(observed, progress, &mut remember, &mut plan);
     plan.remember = remember;
     plan
 }
@@ -76,19 +85,32 @@ fn leaves(observed: &Observed) -> bool {
     }
 }
 
+/// A leaving unit: what it writes reaches nobody, and Juju sets its statuses. What it did to the
+/// machine is taken back.
+fn leave(observed: &Observed, options: &Options, mut remember: Remembered) -> Plan {
+    let mut plan = Plan::default();
+    for outcome in CONCERNS.iter().map(|concern| concern.run(observed, options)) {
+        remember.rollout = outcome.rollout.unwrap_or(remember.rollout);
+        plan.effect = plan.effect.or(outcome.effect.map(|(effect, _)| effect));
+    }
+    Plan { remember, ..plan }
+}
+
 /// Sets statuses where they differ from what was last shown, or where that is not certain.
-fn show(observed: &Observed, remember: &mut Remembered, plan: &mut Plan) {
+fn show(observed: &Observed, progress: Option<Status>, remember: &mut Remembered, plan: &mut Plan) {
     let status = aggregate(&remember.statuses);
-    let due = |shown: &Option<Status>| !observed.committed || shown.as_ref() != Some(&status);
-    if due(&remember.shown.unit) {
+    let due = |shown: &Option<Status>, status: &Status| !observed.committed || shown.as_ref() != Some(status);
+    if due(&remember.shown.unit, &status) {
         plan.unit_status = Some(status.clone());
     }
     // A new leader always sets it: the text of the leader before would stay for ever.
     let shown = if observed.leader { remember.shown.app.take() } else { None };
-    if observed.leader && (due(&shown) || leader::is_new(observed)) {
-        plan.app_status = Some(status.clone());
+    // The application shows how far a rollout is; without one, what its leader shows.
+    let of_app = progress.map_or_else(|| status.clone(), status::shown);
+    if observed.leader && (due(&shown, &of_app) || leader::is_new(observed)) {
+        plan.app_status = Some(of_app.clone());
     }
-    remember.shown.app = observed.leader.then(|| status.clone());
+    remember.shown.app = observed.leader.then_some(of_app);
     remember.shown.unit = Some(status);
 }
 

@@ -33,6 +33,11 @@ pub fn aggregate(scoped: &Scoped) -> Status {
     }
 }
 
+/// A status as `juju status` shows it.
+pub fn shown(status: Status) -> Status {
+    Status::new(status.level, cut(&status.line, MESSAGE))
+}
+
 /// The statuses of one concern as they are kept: one line each, worst first, bounded.
 pub fn tidy(mut statuses: Vec<Status>) -> Vec<Status> {
     statuses.sort_by_key(|status| status.level);

@@ -49,7 +49,7 @@ pub fn gather(index: &Index, context: &Context, leader: bool, own: &OwnBags) -> 
         peer_records: at(Endpoint::Peers)
             .filter(|_| leader)
             .flat_map(|(_, relation)| &relation.units)
-            .map(|(unit, bag)| (unit.clone(), bag.records.clone()))
+            .filter_map(|(unit, bag)| Some((unit.clone(), bag.records.clone()?)))
             .collect(),
         outgoing: outgoing
             .into_iter()
@@ -117,7 +117,7 @@ pub fn wanted(index: &Index) -> BTreeSet<Digest> {
     };
     index.own_records.iter().for_each(&mut records);
     for bag in index.relations.values().flat_map(|relation| relation.units.values()) {
-        records(&bag.records);
+        bag.records.iter().for_each(&mut records);
     }
     for bag in index.relations.values().flat_map(|relation| relation.units.values()) {
         if let Some(Ok(config)) = &bag.config {

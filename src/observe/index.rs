@@ -19,8 +19,10 @@ pub struct Index {
     pub ids: Option<BTreeSet<RelationId>>,
     /// What was read of each.
     pub relations: BTreeMap<RelationId, Relation>,
-    /// The application of this unit's principal records on peers, as committed.
+    /// The records in the own unit databag on peers, as committed.
     pub own_records: Option<Records>,
+    /// What that databag tells of rollouts, as committed.
+    pub own_texts: Option<BTreeMap<String, String>>,
 }
 
 /// What was read of one relation.
@@ -42,6 +44,8 @@ pub struct UnitBag {
     /// On cos-agent: what the principal sends; none if it has sent nothing yet. Scrape jobs hold
     /// secrets and are not kept.
     pub config: Option<Result<Content, Fault>>,
-    /// On peers: the records of the unit's principals.
-    pub records: Records,
+    /// On peers: the records of the unit's principals. They concern a leader only.
+    pub records: Option<Records>,
+    /// On peers: what the unit tells of rollouts, by key.
+    pub texts: BTreeMap<String, String>,
 }

@@ -1,14 +1,18 @@
 //! Hook tools, read only, give [`Observed`](crate::observed::Observed). What was read before and has
 //! not become stale comes from a cache in the unit agent's directory.
 
+mod again;
 mod cache;
 mod forwarding;
 mod full;
 mod index;
+mod machine;
 mod pass;
 mod reader;
+mod rollout;
 mod stale;
 mod store;
 
+pub use again::{altered, read_more};
 pub use cache::{Cache, Mark};
-pub use pass::{Observation, observe};
+pub use pass::{Observation, Observer, observe};

@@ -3,13 +3,15 @@
 use super::cache::{Cache, Kept};
 use super::forwarding::{self, OwnBags};
 use super::reader::{self, Reader};
+use super::rollout::{self, Beside};
 use super::{full, stale};
 use crate::databag::charm_state::{Remembered, Withheld};
 use crate::databag::{Digest, Values};
-use crate::juju::{Context, Endpoint, Event, RelationHook, RelationId, Scope};
+use crate::juju::{Context, Endpoint, Event, RelationHook, RelationId, Scope, Timestamp};
 use crate::observed::{Observed, Part, Relation};
 use crate::tools::ToolError;
 use crate::tools::hook_tools::HookTools;
+use crate::tools::snap::Snap;
 use std::collections::BTreeMap;
 
 /// What a pass has observed, and what it will keep for the next one.
@@ -25,17 +27,30 @@ pub struct Observation {
     pub values: Values,
 }
 
-/// Observes everything that `decide` looks at. `marked` says that a hook before was not carried out to
-/// its end.
-pub fn observe(
-    tools: &HookTools,
-    context: &Context,
-    build: &str,
-    event: Option<&Event>,
-    cache: &Cache,
-    marked: bool,
-    now: crate::juju::Timestamp,
-) -> Result<Observation, ToolError> {
+/// What observes: the tools of one unit, for one pass.
+#[derive(Debug)]
+pub struct Observer<'a> {
+    /// The hook tools.
+    pub tools: &'a HookTools,
+    /// The `snap` command.
+    pub snap: &'a Snap,
+    /// Who observes.
+    pub context: &'a Context,
+    /// The charm build.
+    pub build: &'a str,
+    /// What was kept of earlier passes.
+    pub cache: &'a Cache,
+    /// The hook, if one runs.
+    pub event: Option<&'a Event>,
+    /// Whether a hook before was not carried out to its end.
+    pub marked: bool,
+    /// When the pass begins.
+    pub now: Timestamp,
+}
+
+/// Observes everything that `decide` looks at.
+pub fn observe(observer: &Observer<'_>) -> Result<Observation, ToolError> {
+    let Observer { tools, snap, context, build, cache, event, marked, now } = *observer;
     let state = tools.state_get()?;
     let (mut remembered, unread) = Remembered::read(&state);
     for key in unread {
@@ -96,6 +111,9 @@ pub fn observe(
         };
         count_ticks(&mut kept, event, full_read.is_some());
         let relations = relations(&kept);
+        let beside =
+            Beside { context, build, event, leader, committed, now, remembered: &remembered, fresh: false };
+        let rollout = Box::new(rollout::observe(&kept.index, &beside, snap));
         let observed = Observed {
             now,
             event: event.cloned(),
@@ -110,6 +128,7 @@ pub fn observe(
             own,
             signed,
             observability,
+            rollout,
         };
         return Ok(Observation { observed, state, kept, values });
     }
@@ -168,6 +187,7 @@ fn own_databags(
                     own.insert((id, *scope), reader::digests(&bag));
                     if (id.endpoint, *scope) == (Endpoint::Peers, Scope::Unit) {
                         kept.index.own_records = Some(reader.records(&bag));
+                        kept.index.own_texts = Some(reader::rollout_texts(&bag));
                     }
                     if *scope == Scope::App {
                         bags.insert(id, bag);
@@ -184,20 +204,23 @@ fn scopes(endpoint: Endpoint, leader: bool) -> &'static [Scope] {
     match (endpoint, leader) {
         (Endpoint::Peers, true) => &[Scope::Unit, Scope::App],
         (Endpoint::Peers, false) => &[Scope::Unit],
-        (Endpoint::SendRemoteWrite | Endpoint::LoggingConsumer | Endpoint::GrafanaDashboards, true) => {
-            &[Scope::App]
-        }
         (
             Endpoint::SendRemoteWrite
             | Endpoint::LoggingConsumer
             | Endpoint::GrafanaDashboards
-            | Endpoint::ControlPlane
-            | Endpoint::Worker
-            | Endpoint::CosAgent
             | Endpoint::Cohorts
             | Endpoint::FollowCohorts,
-            _,
-        ) => &[],
+            true,
+        ) => &[Scope::App],
+        (
+            Endpoint::SendRemoteWrite
+            | Endpoint::LoggingConsumer
+            | Endpoint::GrafanaDashboards
+            | Endpoint::Cohorts
+            | Endpoint::FollowCohorts,
+            false,
+        )
+        | (Endpoint::ControlPlane | Endpoint::Worker | Endpoint::CosAgent, _) => &[],
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads the parts of the index that are absent and needed.
 
 use super::index::{Index, Records, Relation, UnitBag};
-use crate::databag::{Digest, Values, peers, record};
+use crate::databag::{Digest, Values, node, peers, progress, record};
 use crate::juju::{Context, Endpoint, RelationId, Scope, UnitName};
 use crate::tools::ToolError;
 use crate::tools::hook_tools::HookTools;
@@ -60,30 +60,24 @@ impl Reader<'_> {
         };
         relation.units.retain(|unit, _| members.contains(unit));
         match id.endpoint {
-            // A follower leaves the databags of its peers alone: what they hold concerns the leader.
-            Endpoint::Peers if !leader => {
-                relation.app = Some(self.context.application().clone());
-                relation.units.clear();
-            }
             Endpoint::Peers => {
                 relation.app = Some(self.context.application().clone());
-                for unit in
-                    members.iter().filter(|unit| !relation.units.contains_key(unit)).collect::<Vec<_>>()
-                {
-                    let bag = self.tools.relation_get(id, unit)?.unwrap_or_default();
+                // What a follower has left out, a leader reads.
+                relation.units.retain(|_, bag| !leader || bag.records.is_some());
+                for unit in missing(&members, relation) {
+                    let bag = self.tools.relation_get(id, &unit)?.unwrap_or_default();
+                    let records = leader.then(|| self.records(&bag));
                     relation
                         .units
-                        .insert(unit.clone(), UnitBag { config: None, records: self.records(&bag) });
+                        .insert(unit, UnitBag { config: None, records, texts: rollout_texts(&bag) });
                 }
                 self.app_bag(id, relation)?;
             }
             Endpoint::CosAgent => {
-                for unit in
-                    members.iter().filter(|unit| !relation.units.contains_key(unit)).collect::<Vec<_>>()
-                {
-                    let bag = self.tools.relation_get(id, unit)?.unwrap_or_default();
+                for unit in missing(&members, relation) {
+                    let bag = self.tools.relation_get(id, &unit)?.unwrap_or_default();
                     let config = bag.get(CONFIG).map(|text| record::read_config(text, self.values));
-                    relation.units.insert(unit.clone(), UnitBag { config, records: Records::new() });
+                    relation.units.insert(unit, UnitBag { config, ..UnitBag::default() });
                 }
             }
             Endpoint::SendRemoteWrite | Endpoint::LoggingConsumer | Endpoint::GrafanaDashboards if leader => {
@@ -93,9 +87,8 @@ impl Reader<'_> {
             | Endpoint::LoggingConsumer
             | Endpoint::GrafanaDashboards
             | Endpoint::ControlPlane
-            | Endpoint::Worker
-            | Endpoint::Cohorts
-            | Endpoint::FollowCohorts => {}
+            | Endpoint::Worker => {}
+            Endpoint::Cohorts | Endpoint::FollowCohorts => self.app_bag(id, relation)?,
         }
         relation.members = Some(members);
         Ok(())
@@ -138,6 +131,17 @@ impl Reader<'_> {
             .map(|(key, text)| (key.clone(), record::read_peer(key, text, self.values)))
             .collect()
     }
+}
+
+/// The members whose databags are not known.
+fn missing(members: &BTreeSet<UnitName>, relation: &Relation) -> Vec<UnitName> {
+    members.iter().filter(|unit| !relation.units.contains_key(unit)).cloned().collect()
+}
+
+/// What a unit databag on peers tells of rollouts.
+pub fn rollout_texts(bag: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let keys = [node::NODE, node::NODES, progress::PROGRESS];
+    keys.into_iter().filter_map(|key| Some((key.to_owned(), bag.get(key)?.clone()))).collect()
 }
 
 /// The digests of a databag's values.

@@ -72,6 +72,7 @@ mod tests {
             ids: Some(BTreeSet::from([peers])),
             relations: BTreeMap::from([(peers, relation)]),
             own_records: Some(BTreeMap::new()),
+            own_texts: Some(BTreeMap::new()),
         }
     }
 

@@ -8,6 +8,7 @@ pub mod hook_tools;
 mod runner;
 pub mod snap;
 pub mod string_map;
+pub mod systemd;
 
 pub use clock::Clock;
 pub use runner::{Call, Exit, Manner, Output, Runner, TIED, ToolError, become_tied};

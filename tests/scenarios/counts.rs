@@ -22,7 +22,10 @@ fn an_idle_update_status_asks_for_charm_state_and_leadership_only() {
 }
 
 #[test]
-fn a_follower_does_not_read_what_a_peer_tells_the_leader() {
+fn a_follower_reads_no_more_than_the_databag_that_changed() {
     let name = "bad_data_is_told_and_what_was_good_stays";
-    assert_eq!(calls(name, "lockstep/1", "peers-relation-changed"), ["state-get", "is-leader"]);
+    assert_eq!(
+        calls(name, "lockstep/1", "peers-relation-changed"),
+        ["state-get", "is-leader", "relation-get"]
+    );
 }

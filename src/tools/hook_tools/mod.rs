@@ -9,6 +9,7 @@ mod state;
 mod status;
 
 pub use relation::Written;
+pub use state::GoalState;
 
 use super::{Call, Exit, Manner, Runner, ToolError};
 use serde::de::DeserializeOwned;

@@ -1,11 +1,27 @@
-//! `state-get`, `state-set`, `state-delete`, `config-get`.
+//! `state-get`, `state-set`, `state-delete`, `config-get`, `goal-state`.
 
 use super::HookTools;
 use crate::tools::{ToolError, string_map};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// What `goal-state` lists: names of units and applications, at each endpoint.
+#[derive(Debug, Clone, Default, serde::Deserialize)]
+pub struct GoalState {
+    /// The units of this application; of a subordinate none.
+    #[serde(default)]
+    pub units: BTreeMap<String, serde::de::IgnoredAny>,
+    /// The applications and units at the other side, by endpoint.
+    #[serde(default)]
+    pub relations: BTreeMap<String, BTreeMap<String, serde::de::IgnoredAny>>,
+}
+
 impl HookTools {
+    /// What the model is to become. One call to the controller each time.
+    pub fn goal_state(&self) -> Result<GoalState, ToolError> {
+        self.json("goal-state", &[])
+    }
+
     /// Everything in the charm state of this unit. Nothing stored is the JSON `null`.
     pub fn state_get(&self) -> Result<BTreeMap<String, String>, ToolError> {
         let state: Option<BTreeMap<String, String>> = self.json("state-get", &[])?;

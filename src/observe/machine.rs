@@ -1,0 +1,49 @@
+//! What snapd says about this machine: never cached, since it is what an effect changes.
+
+use crate::observed::rollout::Snapd;
+use crate::snap::{SnapName, SnapdVersion, Trouble, TroubleKind};
+use crate::tools::snap::Snap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Reads what snapd says. `changes` is only asked where a move may be under way.
+pub fn read(snap: &Snap, managed: &BTreeSet<SnapName>, changes: bool) -> Snapd {
+    let installed = match snap.list() {
+        // A machine without snapd has no snaps.
+        Err(Trouble { kind: TroubleKind::NoSnapCommand, .. }) => return Snapd::default(),
+        Err(trouble) => return silent(trouble),
+        Ok(installed) => installed,
+    };
+    let any = installed.keys().any(|name| managed.contains(name));
+    Snapd {
+        services: if any { snap.services() } else { Ok(BTreeMap::new()) },
+        changes: if any && changes { snap.in_flight(managed) } else { Ok(BTreeMap::new()) },
+        version: installed
+            .get(&snapd_snap())
+            .and_then(|snapd| SnapdVersion::parse(snapd.version.as_deref()?))
+            .or_else(|| if any { snap.version().ok().flatten() } else { None }),
+        installed: Ok(installed),
+    }
+}
+
+fn snapd_snap() -> SnapName {
+    #[expect(clippy::unwrap_used, reason = "a constant, read by a test")]
+    "snapd".parse().unwrap()
+}
+
+/// snapd did not answer the first question, so it is not asked another: each may take 20 s.
+fn silent(trouble: Trouble) -> Snapd {
+    Snapd {
+        installed: Err(trouble.clone()),
+        changes: Err(trouble.clone()),
+        services: Err(trouble),
+        version: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_name_of_snapd_is_one() {
+        assert_eq!(super::snapd_snap().as_str(), "snapd");
+    }
+}
