@@ -7,9 +7,10 @@ use crate::observed::Observed;
 use crate::plan::Keys;
 use std::collections::BTreeMap;
 
-/// Whether this unit leads and has not signed yet.
+/// Whether this unit leads and has not signed yet, where there is something to sign.
 pub fn is_new(observed: &Observed) -> bool {
-    observed.leader && observed.signed.as_ref() != Some(&observed.context.unit)
+    let there = observed.at(Endpoint::Peers).next().is_some();
+    observed.leader && there && observed.signed.as_ref() != Some(&observed.context.unit)
 }
 
 /// The signature, where this unit leads.

@@ -29,36 +29,7 @@ pub fn observed() -> Observed {
         own: BTreeMap::from([((peers, Scope::Unit), BTreeMap::new())]),
         signed: None,
         observability: Part::Unchanged,
-        rollout: Box::new(rollout()),
-    }
-}
-
-/// A machine without snaps.
-fn rollout() -> crate::observed::Rollout {
-    crate::observed::Rollout {
-        now: Timestamp(0),
-        occasion: crate::observed::rollout::Occasion::Hook,
-        committed: true,
-        unit: "lockstep/0".parse().unwrap(),
-        principal: None,
-        machine: "0".to_owned(),
-        architecture: crate::snap::Architecture::of_this_machine(),
-        build: "0.1.0-00000000".to_owned(),
-        role: None,
-        as_principal: false,
-        foreign_owner: None,
-        leader: false,
-        related: true,
-        own: Default::default(),
-        peers: BTreeMap::new(),
-        app: Default::default(),
-        goal: None,
-        source: None,
-        followers: BTreeMap::new(),
-        snapd: Default::default(),
-        store: Default::default(),
-        done: Vec::new(),
-        memory: Default::default(),
+        rollout: Box::new(crate::observed::Rollout::of_unit("lockstep/0".parse().unwrap(), "0.1.0-00000000")),
     }
 }
 

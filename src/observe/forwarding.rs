@@ -15,6 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const RECORDS: usize = 1 << 20;
 /// From this version on a databag has a limit that is not known; half a mebibyte was never refused.
 const LIMITED_FROM: JujuVersion = JujuVersion::new(4, 0, 12);
+const LIMITED: usize = 512 << 10;
+/// What the records leave of it to the addresses that Juju itself keeps beside them, and to other concerns.
+const OTHERS: usize = 16 << 10;
 
 /// The own application databags at the outgoing relations, as far as they were read.
 pub type OwnBags = BTreeMap<RelationId, BTreeMap<String, String>>;
@@ -58,9 +61,10 @@ pub fn gather(index: &Index, context: &Context, leader: bool, own: &OwnBags) -> 
             .map(|(id, _)| Outgoing { relation: *id, event: event(id), own: own.get(id).cloned() })
             .collect(),
         options: ForwardOptions::default(),
-        limits: Limits {
-            records: if context.juju_version >= LIMITED_FROM { 512 << 10 } else { RECORDS },
-            outgoing_bag: if context.juju_version >= LIMITED_FROM { 512 << 10 } else { 8 << 20 },
+        limits: if context.juju_version >= LIMITED_FROM {
+            Limits { records: LIMITED - OTHERS, outgoing_bag: LIMITED }
+        } else {
+            Limits { records: RECORDS, outgoing_bag: 8 << 20 }
         },
         values: Values::default(),
         memo: Memo::default(),
@@ -68,9 +72,12 @@ pub fn gather(index: &Index, context: &Context, leader: bool, own: &OwnBags) -> 
     }
 }
 
-/// Whether a record somewhere cannot be read, so that what was sent before has to be looked at.
+/// Whether a record or an own principal's value cannot be read, so that what was sent before has to be
+/// looked at: it may be all that is left of an application.
 pub fn has_unreadable(part: &Observability) -> bool {
-    part.peer_records.values().flat_map(BTreeMap::values).any(Result::is_err)
+    let config = part.principals.iter().any(|principal| matches!(principal.config, Some(Err(_))));
+    let mut records = part.peer_records.values().chain([&part.own_records]).flat_map(BTreeMap::values);
+    config || records.any(Result::is_err)
 }
 
 /// Reads the own application databags at outgoing relations.

@@ -70,6 +70,37 @@ pub struct Rollout {
     pub memory: RolloutMemory,
 }
 
+impl Rollout {
+    /// What a unit sees that has a peer relation, no peers and no snaps, in a hook.
+    pub fn of_unit(unit: UnitName, build: &str) -> Self {
+        Self {
+            now: Timestamp(0),
+            occasion: Occasion::Hook,
+            committed: true,
+            unit,
+            principal: None,
+            machine: String::new(),
+            architecture: Architecture::of_this_machine(),
+            build: build.to_owned(),
+            role: None,
+            as_principal: false,
+            foreign_owner: None,
+            leader: false,
+            related: true,
+            own: Told::default(),
+            peers: BTreeMap::new(),
+            app: AppBag::default(),
+            goal: None,
+            source: None,
+            followers: BTreeMap::new(),
+            snapd: Snapd::default(),
+            store: Store::default(),
+            done: Vec::new(),
+            memory: RolloutMemory::default(),
+        }
+    }
+}
+
 /// What a pass runs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occasion {
