@@ -134,6 +134,12 @@ impl Sim {
         let bag = self.world.relations.get(&relation).and_then(|r| r.bag(&owner));
         let values = &bag.with_context(|| format!("{owner} has no databag there"))?.values;
         map_fits(values, &e.has, &e.lacks)?;
+        for (key, text, wanted) in parts(&e.holds, true).chain(parts(&e.holds_not, false)) {
+            let value = values.get(key).map(String::as_str).unwrap_or_default();
+            let not = if wanted { "not " } else { "" };
+            let shown = crate::sim::shorten(value, 600);
+            ensure!(value.contains(text) == wanted, "{text:?} is {not}in {key}: {shown}");
+        }
         if e.empty {
             let own: Vec<&str> =
                 values.keys().map(String::as_str).filter(|key| !JUJU_KEYS.contains(key)).collect();
@@ -254,6 +260,11 @@ fn status_fits(found: &StatusInfo, [is, message, contains, lacks]: [&Option<Stri
     ensure!(contains.as_ref().is_none_or(|part| found.message.contains(part)), "it is {found}");
     ensure!(lacks.as_ref().is_none_or(|part| !found.message.contains(part)), "it is {found}");
     Ok(())
+}
+
+/// Each key with each of its texts.
+fn parts(texts: &BTreeMap<String, Vec<String>>, wanted: bool) -> impl Iterator<Item = (&str, &str, bool)> {
+    texts.iter().flat_map(move |(key, all)| all.iter().map(move |text| (key.as_str(), text.as_str(), wanted)))
 }
 
 fn map_fits(map: &BTreeMap<String, String>, has: &BTreeMap<String, Value>, lacks: &[String]) -> Result<()> {

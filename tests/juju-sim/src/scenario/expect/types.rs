@@ -91,6 +91,10 @@ pub struct DatabagExpect {
     pub has: BTreeMap<String, Value>,
     /// Keys that are not there.
     pub lacks: Vec<String>,
+    /// Keys with texts that occur somewhere in their values.
+    pub holds: BTreeMap<String, Vec<String>>,
+    /// Keys with texts that occur nowhere in their values; a key that is not there holds nothing.
+    pub holds_not: BTreeMap<String, Vec<String>>,
     /// A place in a JSON value.
     pub json: Vec<JsonExpect>,
     /// Nothing at all is in it, but for what Juju keeps there.
