@@ -82,7 +82,9 @@ fn coherence(observed: &Observed, options: &Options) -> Outcome {
         outcome.related.into_iter().map(|(id, bag)| ((id, Scope::App), bag)).collect();
     if let Some(peers) = peers {
         keys.insert((peers, Scope::Unit), outcome.unit);
-        keys.extend(outcome.app.map(|bag| ((peers, Scope::App), bag)));
+        if !outcome.app.is_empty() {
+            keys.insert((peers, Scope::App), outcome.app);
+        }
     }
     Outcome {
         statuses: Some(outcome.statuses),

@@ -1,6 +1,8 @@
 //! Tables over whole decisions.
 
 use super::*;
+use crate::databag::node::Node;
+use crate::databag::progress::Progress;
 use crate::juju::{Context, Level, Scope, Timestamp};
 use crate::observed::Part;
 use serde_json::json;
@@ -36,6 +38,12 @@ pub fn observed() -> Observed {
 /// What is observed once a plan has been carried out and committed.
 fn after(mut observed: Observed, plan: &Plan) -> Observed {
     for write in &plan.writes {
+        let told = |key: &str| write.changes.get(key).and_then(Option::as_ref);
+        if write.scope == Scope::Unit {
+            let own = &mut observed.rollout.own;
+            own.node = told("node").map(|text| Node::read(text)).or(own.node.take());
+            own.progress = told("progress").map(|text| Progress::read(text)).or(own.progress.take());
+        }
         let bag = observed.own.entry((write.relation, write.scope)).or_default();
         for (key, value) in &write.changes {
             match value {
@@ -48,6 +56,7 @@ fn after(mut observed: Observed, plan: &Plan) -> Observed {
         observed.signed = Some(observed.context.unit.clone());
     }
     observed.remembered = plan.remember.clone();
+    observed.rollout.memory = plan.remember.rollout.clone();
     observed.committed = true;
     observed
 }
@@ -88,8 +97,7 @@ fn a_new_leader_signs_and_sets_the_application_status_again() {
 
 #[test]
 fn after_a_hook_that_was_not_committed_statuses_are_set_again() {
-    let mut start = observed();
-    start.remembered = decide(&start).remember;
+    let mut start = after(observed(), &decide(&observed()));
     assert!(is_empty(&decide(&start)));
     start.committed = false;
     assert!(decide(&start).unit_status.is_some());

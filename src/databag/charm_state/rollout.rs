@@ -39,6 +39,10 @@ pub struct RolloutMemory {
     pub keys_asked: Option<Timestamp>,
     /// Names that the store does not know, and when it said so.
     pub unknown: BTreeMap<SnapName, Timestamp>,
+    /// When a snap was last installed in vain.
+    pub installs: BTreeMap<SnapName, Timestamp>,
+    /// When the stored keys were last read without a reason of their own.
+    pub keys_read: Option<Timestamp>,
     /// When this leader first read each outstanding grant.
     pub read: BTreeMap<u64, Timestamp>,
     /// Principals that goal-state lists and no member has reported, and since when.

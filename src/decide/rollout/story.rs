@@ -1,0 +1,53 @@
+//! One log line for each grant, report, skip, rollback and target, with the target's id, so that the
+//! debug log tells the story of a rollout.
+
+use super::grants::News;
+use super::target::Reason;
+use super::text;
+use crate::databag::progress::{Progress, State};
+use crate::databag::target::Target;
+use tracing::Level;
+
+/// A line and its level.
+pub type Told = (Level, String);
+
+/// A new target.
+pub fn made(target: &Target, reason: &Reason) -> Told {
+    (Level::INFO, format!("target {}: made, {}", target.id, text::why(reason)))
+}
+
+/// An admin went back.
+pub fn went_back(target: &Target, from: &Target) -> Told {
+    (Level::WARN, format!("target {}: rollback from target {}", target.id, from.id))
+}
+
+/// What happened to a grant.
+pub fn news(news: &News) -> Told {
+    match news {
+        News::Granted(grant) => {
+            let (target, unit, role, serial) = (&grant.target, &grant.unit, grant.role, grant.serial);
+            (Level::INFO, format!("target {target}: granted to {unit} ({role}), serial {serial}"))
+        }
+        News::Answered(grant, state) => {
+            let (target, unit, serial) = (&grant.target, &grant.unit, grant.serial);
+            (Level::INFO, format!("target {target}: {unit} is {state}, serial {serial} has ended"))
+        }
+        News::Gone(grant) => {
+            let (target, unit, serial) = (&grant.target, &grant.unit, grant.serial);
+            (Level::WARN, format!("target {target}: {unit} is gone, serial {serial} has ended"))
+        }
+        News::Revived(unit) => (Level::INFO, format!("{unit} reports again and is no longer skipped")),
+    }
+}
+
+/// This unit's own report, where it tells something else than before.
+pub fn report(before: Option<&Progress>, now: &Progress) -> Option<Told> {
+    let same = before.is_some_and(|before| {
+        (before.state, before.serial, &before.target) == (now.state, now.serial, &now.target)
+    });
+    let target = now.target.as_ref().filter(|_| !same)?;
+    let was = before.map_or_else(|| "new".to_owned(), |before| before.state.to_string());
+    let cause = now.cause.as_ref().map(|cause| format!(": {cause}")).unwrap_or_default();
+    let level = if now.state == State::Failed { Level::WARN } else { Level::INFO };
+    Some((level, format!("target {target}: {was} -> {}, serial {}{cause}", now.state, now.serial)))
+}

@@ -1,0 +1,337 @@
+//! Every status text of the rollout: the part to act on first, no clock times, at most what
+//! `juju status` shows where the names are of usual length.
+
+use super::grants::Wait;
+use super::members::Member;
+use super::target::{Note, Reason};
+use crate::databag::granted::Grant;
+use crate::databag::node::Exempt;
+use crate::databag::target::Target;
+use crate::databag::{Line, Unread};
+use crate::juju::{AppName, Level, Status, UnitName};
+use crate::observed::Rollout;
+use crate::snap::{Installed, Place, Relocation, Revision, SnapName, Trouble, TroubleKind};
+
+fn blocked(line: String) -> Status {
+    Status::new(Level::Blocked, line)
+}
+
+fn waiting(line: String) -> Status {
+    Status::new(Level::Waiting, line)
+}
+
+fn active(line: String) -> Status {
+    Status::new(Level::Active, line)
+}
+
+fn names<'a>(names: impl IntoIterator<Item = &'a SnapName>) -> String {
+    names.into_iter().map(SnapName::as_str).collect::<Vec<_>>().join(" ")
+}
+
+/// A key of the peers application databag that cannot be read.
+pub fn app_unread(key: &str, unread: &Unread) -> Status {
+    match unread {
+        Unread::Newer(fault) => {
+            waiting(format!("juju refresh of this unit is waited for: {key} is of a newer charm ({fault})"))
+        }
+        Unread::Broken(fault) => {
+            blocked(format!("peers databag, {key} {fault}; nothing is granted or moved"))
+        }
+    }
+}
+
+/// A key of another unit that cannot be read.
+pub fn peer_unread(unit: &UnitName, key: &str, unread: &Unread) -> Status {
+    match unread {
+        Unread::Newer(fault) => {
+            waiting(format!("juju refresh of this unit is waited for: {unit} {key} is newer ({fault})"))
+        }
+        Unread::Broken(fault) => blocked(format!("{unit}, {key} {fault}; it counts as unfinished")),
+    }
+}
+
+/// The machine's snaps cannot be listed.
+pub fn no_list(trouble: &Trouble) -> Status {
+    waiting(format!("cannot list snaps: {}", trouble.text))
+}
+
+/// The changes of snapd cannot be listed.
+pub fn no_changes(trouble: &Trouble) -> Status {
+    waiting(format!("cannot list changes of snapd: {}", trouble.text))
+}
+
+/// A change is in flight.
+pub fn busy(name: &SnapName, own: bool) -> Status {
+    if own {
+        Status::new(Level::Maintenance, format!("{name}: snapd is at work"))
+    } else {
+        waiting(format!("{name}: snapd is at work on a change that is not ours"))
+    }
+}
+
+/// This unit has failed.
+pub fn failed_here(unit: &UnitName, cause: Option<&Line>, target: &Target) -> Status {
+    let app = unit.application();
+    let cause = cause.map_or("failed", Line::as_str);
+    blocked(format!("{cause} (target {}); then: juju run {app}/leader retry-unit unit={unit}", target.id))
+}
+
+/// A stored key cannot be read yet.
+pub fn key_unread(name: &SnapName) -> Status {
+    waiting(format!("{name}: cannot read its cohort key yet"))
+}
+
+/// A trouble of one snap, as a cause.
+pub fn trouble(name: &SnapName, trouble: &Trouble) -> String {
+    match &trouble.kind {
+        TroubleKind::RunningApps { pids } if !pids.is_empty() => {
+            let pids: Vec<String> = pids.iter().map(ToString::to_string).collect();
+            format!("{name}: has running apps, pids {}", pids.join(" "))
+        }
+        TroubleKind::StoreUnreachable => format!("{name}: the store does not answer"),
+        TroubleKind::Busy
+        | TroubleKind::RunningApps { .. }
+        | TroubleKind::TooManyRequests
+        | TroubleKind::SnapdUnavailable
+        | TroubleKind::Unfinished
+        | TroubleKind::OutOfTime
+        | TroubleKind::NotInstalled
+        | TroubleKind::NotFound
+        | TroubleKind::RevisionNotAvailable
+        | TroubleKind::ChannelNotAvailable
+        | TroubleKind::NotForArchitecture
+        | TroubleKind::NotAvailableAsSpecified
+        | TroubleKind::NeedsClassic
+        | TroubleKind::Sideloaded
+        | TroubleKind::Disabled
+        | TroubleKind::Epoch
+        | TroubleKind::DiskFull
+        | TroubleKind::AccessDenied
+        | TroubleKind::NotSupported
+        | TroubleKind::Usage
+        | TroubleKind::NoSuchChange
+        | TroubleKind::ChangeFailed
+        | TroubleKind::NoSnapCommand
+        | TroubleKind::NotUnderstood
+        | TroubleKind::Other => format!("{name}: {}", trouble.text),
+    }
+}
+
+/// A transient trouble.
+pub fn tried_again(line: &str) -> Status {
+    waiting(format!("{line}; tried again by itself"))
+}
+
+/// A move begins.
+pub fn moving(rollout: &Rollout, to: &Relocation) -> Status {
+    let installed = rollout.snapd.installed.as_ref().ok().and_then(|all| all.get(&to.name));
+    let from = installed.map(|snap| format!(" from {}", snap.revision)).unwrap_or_default();
+    let place = match &to.to {
+        Place::Cohort(_) => "into its cohort".to_owned(),
+        Place::Revision(revision) => format!("to revision {revision}"),
+    };
+    Status::new(Level::Maintenance, format!("refreshing {}{from} {place}", to.name))
+}
+
+/// A grant is about to be carried out.
+pub fn granted(grant: &Grant) -> Status {
+    Status::new(Level::Maintenance, format!("may move to target {}", grant.target))
+}
+
+/// The services are waited for.
+pub fn until_well(why: &str) -> Status {
+    Status::new(Level::Maintenance, format!("refreshed; waiting until it is healthy: {why}"))
+}
+
+/// The unit waits for its turn.
+pub fn its_turn(target: &Target) -> Status {
+    waiting(format!("waits for its turn to move to target {}", target.id))
+}
+
+/// What this unit runs.
+pub fn runs(installed: &Installed) -> Status {
+    let version = installed.version.as_deref().unwrap_or("unknown version");
+    active(format!("{} {version} ({})", installed.name, installed.revision))
+}
+
+/// A snap that is not moved here.
+pub fn exempt(name: &SnapName, why: Exempt, revision: Revision) -> Status {
+    active(match why {
+        Exempt::Sideloaded => format!("{name} is a local build ({revision}) and not kept in step"),
+        Exempt::Held => format!("{name} is held by somebody else and not moved (option adopt-held)"),
+        Exempt::MovedBack => {
+            format!("{name} was moved back by somebody else and is left (option adopt-held)")
+        }
+    })
+}
+
+/// Managed snaps on a machine without a role.
+pub fn no_role<'a>(app: &AppName, snaps: impl IntoIterator<Item = &'a SnapName>) -> Status {
+    let snaps = names(snaps);
+    active(format!("not kept in step: {snaps}; juju integrate PRINCIPAL:juju-info {app}:ROLE"))
+}
+
+/// Another unit owns the machine.
+pub fn owned(by: &UnitName) -> Status {
+    active(format!("{by} keeps this machine in step"))
+}
+
+/// Another application owns the machine.
+pub fn foreign_owner(by: &str) -> Status {
+    blocked(format!("{by} keeps this machine in step: remove one of the two from it"))
+}
+
+/// The application is related to itself.
+pub fn itself(app: &AppName) -> Status {
+    blocked(format!("{app} follows itself: juju remove-relation {app}:cohorts {app}:follow-cohorts"))
+}
+
+/// The databag of the application followed cannot be read.
+pub fn source_unread(key: &str, unread: &Unread) -> Status {
+    match unread {
+        Unread::Newer(fault) => waiting(format!("follow-cohorts, {key} is of a newer charm ({fault})")),
+        Unread::Broken(fault) => blocked(format!("follow-cohorts, {key} {fault}")),
+    }
+}
+
+/// A snap that is missing and for which nobody names a channel.
+pub fn homeless(name: &SnapName) -> Status {
+    blocked(format!("{name} is missing, from which channel? juju config snaps=\"... {name}=CHANNEL\""))
+}
+
+/// A snap that could not be installed.
+pub fn not_installed(name: &SnapName, trouble: &Trouble) -> Status {
+    blocked(format!("cannot install {name}: {}", trouble.text))
+}
+
+/// A command about holds that failed.
+pub fn not_held(trouble: &Trouble) -> Status {
+    waiting(format!("cannot hold snaps: {}", trouble.text))
+}
+
+/// snapd has no holds.
+pub fn no_holds() -> Status {
+    active("snapd is older than 2.58 and holds no snaps: its own refreshes may move this node".to_owned())
+}
+
+/// A grant without an answer.
+pub fn overdue(grant: &Grant) -> Status {
+    let (unit, app) = (&grant.unit, grant.unit.application());
+    blocked(format!(
+        "{unit} does not answer; if it is dead: juju run {app}/leader skip-unit unit={unit} force=true"
+    ))
+}
+
+/// Two members that completed one target and differ.
+pub fn differ(name: &SnapName, one: (&UnitName, Revision), other: (&UnitName, Revision)) -> Status {
+    let ((unit, revision), (other, than)) = (one, other);
+    blocked(format!("{name} differs in one target: {unit} has {revision}, {other} has {than}"))
+}
+
+/// Why nobody (more) may go. None: there is nothing to be told.
+pub fn wait(wait: &Wait, app: &AppName) -> Option<Status> {
+    let because = |why: &Option<Line>| why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    Some(match wait {
+        Wait::Others | Wait::Leaving => return None,
+        Wait::FirstUpdateStatus => {
+            waiting("nobody moves before this leader's first update-status".to_owned())
+        }
+        Wait::Unlisted(unit) => waiting(format!("{unit} may move and is not listed; it is waited for")),
+        Wait::Failed(unit, why) => blocked(format!(
+            "{unit} failed{}; juju run {app}/leader retry-unit unit={unit}, skip-unit or rollback",
+            because(why)
+        )),
+        Wait::Build(unit) => {
+            waiting(format!("{unit} runs another charm build; its charm refresh is waited for"))
+        }
+        Wait::Window => active("the next turn waits for the refresh-window".to_owned()),
+        Wait::Off => active("cohort-refresh is off: nobody moves".to_owned()),
+        Wait::Source => waiting("the application at follow-cohorts has not completed yet".to_owned()),
+        Wait::Paused => waiting(format!("paused; go on with: juju run {app}/leader resume-upgrade")),
+        Wait::Unhealthy(unit, why) => {
+            waiting(format!("control-plane unit {unit} is not healthy{}; nobody else moves", because(why)))
+        }
+        Wait::Unreported(units) => {
+            let first = units.first().map(ToString::to_string).unwrap_or_default();
+            waiting(format!("no unit beside {first} yet{}; workers wait for it", more(units.len())))
+        }
+        Wait::NoGoal => waiting("goal-state cannot be read; the second role waits".to_owned()),
+    })
+}
+
+fn more(count: usize) -> String {
+    if count > 1 { format!(" (+{})", count - 1) } else { String::new() }
+}
+
+/// Principals that were waited for long enough.
+pub fn passed(units: &[UnitName]) -> Option<Status> {
+    let first = units.first()?;
+    Some(active(format!("no unit beside {first}{}; the rollout goes on without", more(units.len()))))
+}
+
+/// What is to be told about targets. None: nothing.
+pub fn note(note: &Note, app: &AppName) -> Option<Status> {
+    Some(match note {
+        Note::Channels(name, units) => {
+            let list: Vec<String> = units.iter().map(|(unit, channel)| format!("{unit} {channel}")).collect();
+            blocked(format!("control-plane channels of {name} differ: {}", list.join(", ")))
+        }
+        Note::Unknown(name) => {
+            blocked(format!("the store does not know {name}: juju config {app} snaps=..."))
+        }
+        Note::NoKeys(TroubleKind::OutOfTime) => return None,
+        Note::NoKeys(_) => waiting("the store makes no cohort keys now; asked again by itself".to_owned()),
+        Note::Announced(reason) => active(format!("{}; juju run {app}/leader refresh-cohorts", why(reason))),
+        Note::Refused(name) => {
+            active(format!("{name}: the channel's head was rolled back from and is not taken"))
+        }
+        Note::Early => return None,
+    })
+}
+
+/// What a target is made for, in words.
+pub fn why(reason: &Reason) -> String {
+    if reason.first {
+        return "first cohort".to_owned();
+    }
+    if reason.followed {
+        return "keys of the application followed".to_owned();
+    }
+    if let Some(new) = reason.news.first() {
+        let head = &new.head;
+        let more = more(reason.news.len());
+        return format!(
+            "new: {} {} ({}) on {}{more}",
+            new.name, head.version, head.revision, new.architecture
+        );
+    }
+    if !reason.missing.is_empty() {
+        return format!("no cohort yet for {}", names(&reason.missing));
+    }
+    format!("cohort keys older than 60 days: {}", names(&reason.old))
+}
+
+/// How far the rollout is.
+pub fn progress(
+    target: &Target,
+    members: &[&Member<'_>],
+    granted: &[Grant],
+    worst: Option<&Status>,
+) -> Status {
+    let done = members.iter().filter(|member| member.has_completed(&target.id)).count();
+    let count = format!("{done} of {} in step", members.len());
+    match worst {
+        Some(worst) if worst.level == Level::Blocked => blocked(format!("{}; {count}", worst.line)),
+        Some(_) | None if done == members.len() => active(format!("{count} (target {})", target.id)),
+        Some(_) | None => match granted.first() {
+            Some(grant) => {
+                let who = format!("{}{}", grant.unit, more(granted.len()));
+                Status::new(Level::Maintenance, format!("{who} moves; {count} (target {})", target.id))
+            }
+            None => match worst {
+                Some(worst) => Status::new(worst.level, format!("{}; {count}", worst.line)),
+                None => waiting(format!("{count} (target {})", target.id)),
+            },
+        },
+    }
+}
