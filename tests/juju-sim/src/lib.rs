@@ -2,7 +2,8 @@
 //!
 //! In reading order: [`world`] is the model as plain data; [`controller`] is what `juju` commands do to it; [`agent`]
 //! decides which hook a unit runs next and what becomes of it; [`tools`] are the hook tools; [`process`] runs a charm's
-//! executable; [`sim`] ties these together; [`scenario`] reads YAML and judges; [`show`] prints.
+//! executable; [`machine`] are programs that are not Juju's, among them `snap` with its [`snapd`] and its [`store`];
+//! [`sim`] ties these together; [`scenario`] reads YAML and judges; [`show`] prints.
 
 pub mod agent;
 pub mod charm;
@@ -15,6 +16,8 @@ pub mod rng;
 pub mod scenario;
 pub mod show;
 pub mod sim;
+pub mod snapd;
+pub mod store;
 pub mod tools;
 pub mod wire;
 pub mod world;

@@ -51,7 +51,7 @@ pub enum Stream {
 #[derive(Debug)]
 pub struct Caller {
     stream: UnixStream,
-    /// `JUJU_CONTEXT_ID` of a hook tool, empty for a program of the machine.
+    /// `JUJU_CONTEXT_ID` of a hook tool, `COLUMNS` of a program of the machine.
     pub context: String,
     /// Tool, arguments, directory, standard input.
     pub call: crate::tools::Call,
@@ -307,6 +307,22 @@ impl Caller {
                 true
             }
             Err(_) => false,
+        }
+    }
+
+    /// The width of the caller's terminal: 80 where it has none and `COLUMNS` says nothing.
+    pub fn columns(&self) -> usize {
+        if self.machine { self.context.parse().unwrap_or(80) } else { 80 }
+    }
+
+    /// Whether the client ends within so many milliseconds of real time: it has nothing to say before the answer.
+    pub fn gone(&self, millis: i64) -> Result<bool> {
+        let limit = Timespec { tv_sec: 0, tv_nsec: millis * 1_000_000 };
+        let mut polled = [PollFd::new(&self.stream, PollFlags::IN)];
+        match poll(&mut polled, Some(&limit)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(e) => Err(e).context("cannot watch a client"),
         }
     }
 

@@ -12,6 +12,10 @@ pub enum Op {
     Upgrade,
     /// Nothing is left to do for a dying unit.
     Finish,
+    /// The commands of a scripted principal, as if in this hook.
+    Commands(String),
+    /// A timer of the machine that stands in the unit's place fires.
+    Timer(String),
 }
 
 /// The silent part of an agent's work: what it notices without running a hook.
@@ -67,6 +71,9 @@ fn leave_silently(world: &mut World, name: &str) {
 pub fn candidates(world: &World, name: &str) -> Vec<Op> {
     let Some(unit) = world.units.get(name) else { return Vec::new() };
     let agent = &unit.uniter;
+    if unit.scripted && world.agent_runs(name) {
+        return unit.owed.first().map(|hook| Op::Commands(hook.clone())).into_iter().collect();
+    }
     if unit.scripted || !world.agent_runs(name) {
         return Vec::new();
     }

@@ -52,14 +52,15 @@ fn run() -> Result<u8, String> {
     }
 }
 
-/// The socket to ask at, and the context id to show there.
+/// The socket to ask at, and what to show there: the context id, or the width of the terminal.
 #[expect(
     clippy::disallowed_methods,
     reason = "this program's own main: the environment is all that it is given"
 )]
 fn door(zero: &Path) -> Result<(PathBuf, Vec<u8>), String> {
     if let Some(socket) = machine_socket(zero) {
-        return Ok((socket, Vec::new()));
+        // The only variable that a program of the machine heeds: messages are wrapped by it.
+        return Ok((socket, std::env::var_os("COLUMNS").unwrap_or_default().into_vec()));
     }
     let variable = |name: &str| {
         std::env::var_os(name).filter(|value| !value.is_empty()).ok_or(format!("{name} not set"))

@@ -127,6 +127,7 @@ impl World {
             version: None,
             state: BTreeMap::new(),
             ports: BTreeSet::new(),
+            owed: Vec::new(),
             uniter: Uniter {
                 up: true,
                 charm: None,
@@ -152,7 +153,29 @@ impl World {
         if scripted {
             self.script_unit(&name);
         }
+        if principal.is_none() {
+            self.provide(app, &name, machine)?;
+        }
         Ok(name)
+    }
+
+    /// What the application's machines and scripted units are given.
+    fn provide(&mut self, app: &str, unit: &str, machine: &str) -> Result<(), Refused> {
+        let Some(provision) = self.provisions.get(app).cloned() else { return Ok(()) };
+        if let Some(arch) = &provision.arch {
+            self.set_arch(machine, arch)?;
+        }
+        for spec in &provision.snaps {
+            let there = self.machines.get(machine).is_some_and(|m| m.snapd.snaps.contains_key(&spec.name));
+            if !there {
+                self.set_up_snap(machine, spec)?;
+            }
+        }
+        if let Some(unit) = self.units.get_mut(unit).filter(|u| u.scripted && !provision.commands.is_empty())
+        {
+            unit.owe("start");
+        }
+        Ok(())
     }
 
     /// Makes a unit that only a scenario moves: it is at rest at once, and in scope wherever it can be.

@@ -34,6 +34,9 @@ pub fn status(world: &World) -> String {
         }
     }
     let _ = write!(out, "\n{}", table(&units));
+    if world.machines.values().any(|machine| !machine.snapd.snaps.is_empty()) {
+        let _ = write!(out, "\n{}", snaps(world));
+    }
     let mut relations = vec![row(&["Relation", "Id", "Interface", "Type", "Message"])];
     for relation in world.relations.values() {
         let kind = match (relation.is_peer(), relation.container) {
@@ -55,6 +58,35 @@ pub fn status(world: &World) -> String {
     }
     let _ = write!(out, "\n{}", table(&relations));
     out
+}
+
+/// The snaps of every machine, with what runs on them now.
+fn snaps(world: &World) -> String {
+    let mut rows = vec![row(&["Machine", "Arch", "Snap", "Version", "Rev", "Tracking", "Cohort", "Notes"])];
+    for (id, machine) in &world.machines {
+        for snap in machine.snapd.snaps.values() {
+            let busy = machine.snapd.running().find(|change| change.snaps.contains(&snap.name));
+            let down = snap.services.values().any(|service| !service.active);
+            let notes = [
+                snap.is_held(world.clock).then(|| "held".to_owned()),
+                snap.disabled.then(|| "disabled".to_owned()),
+                down.then(|| "services down".to_owned()),
+                busy.map(|change| format!("{} by {}", change.kind, change.by.describe())),
+            ];
+            let key = snap.cohort_key.as_deref().map(|key| crate::snapd::ellipt_left(key, 10));
+            rows.push(vec![
+                id.clone(),
+                machine.arch.clone(),
+                snap.name.clone(),
+                snap.version.clone(),
+                snap.revision.clone(),
+                snap.tracking.as_ref().map_or("-".to_owned(), |channel| channel.to_string()),
+                key.unwrap_or_default(),
+                notes.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            ]);
+        }
+    }
+    table(&rows)
 }
 
 fn unit_row(world: &World, unit: &Unit, indent: &str) -> Vec<String> {

@@ -111,6 +111,7 @@ fn details(record: &HookRecord, trace: bool) -> Vec<String> {
         let short = why.split_once(" failed: ").map_or(why.as_str(), |(_, short)| short);
         lines.push(format!("! {short}"));
     }
+    lines.extend(record.snaps.iter().map(|change| format!("snap: {change}")));
     for bag in &record.bags {
         let keys: Vec<String> = bag
             .keys

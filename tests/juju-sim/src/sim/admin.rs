@@ -106,6 +106,10 @@ impl Sim {
     /// `juju config`; null resets.
     pub fn configure(&mut self, app: &str, config: &BTreeMap<String, Value>) -> Result<()> {
         self.world.configure(app, config).map_err(anyhow::Error::msg)?;
+        let owing = self.world.has_commands(app);
+        for unit in self.world.units.values_mut().filter(|u| u.application == app && u.scripted && owing) {
+            unit.owe("config-changed");
+        }
         let shown: Vec<String> = config.iter().map(|(name, value)| format!("{name}={value}")).collect();
         self.say(format!("config {app} {}", shown.join(" ")));
         Ok(())
@@ -176,14 +180,9 @@ impl Sim {
 
     /// Time passes: leases run out, retries and `update-status` become due.
     pub fn advance(&mut self, millis: u64) -> Result<()> {
-        self.move_clock(millis)?;
+        self.move_through_timers(millis)?;
         self.say(format!("{} s pass", millis as f64 / 1000.0));
-        let now = self.world.clock;
-        for unit in self.world.units.values_mut() {
-            if unit.uniter.next_update_status <= now && unit.uniter.started && !unit.scripted {
-                unit.uniter.update_status_due = true;
-            }
-        }
+        self.note_update_status();
         Ok(())
     }
 
@@ -192,6 +191,11 @@ impl Sim {
         for name in units {
             let unit = self.world.units.get_mut(name).with_context(|| format!("no unit {name}"))?;
             unit.uniter.update_status_due = true;
+            if unit.scripted
+                && self.world.provisions.get(&unit.application).is_some_and(|p| !p.commands.is_empty())
+            {
+                unit.owe("update-status");
+            }
         }
         self.say(format!("update-status is due for {}", units.join(", ")));
         Ok(())
@@ -259,6 +263,8 @@ impl Sim {
         let of = self.world.machines.get_mut(machine).with_context(|| format!("no machine {machine}"))?;
         of.up = true;
         of.boots += 1;
+        of.transient.clear();
+        self.world.resume_changes(machine);
         let units: Vec<String> =
             self.world.units.values().filter(|u| u.machine == machine).map(|u| u.name.clone()).collect();
         self.say(format!("machine {machine} boots"));

@@ -18,8 +18,10 @@ impl Sim {
     /// A fault that its hook gave no occasion for is a fault of the scenario.
     pub(super) fn check_faults(&mut self, faults: &[Fault], run: &Run, outcome: &Outcome) {
         for fault in faults.iter().filter(|fault| !fault.optional) {
-            let at = [&fault.advance_at_call, &fault.at_call].into_iter().flatten().map(|at| at.call);
-            let calls = at.chain(fault.kill_at_call).chain(fault.lose_leadership_at_call);
+            let at = [&fault.advance_at_call, &fault.at_call, &fault.in_call];
+            let at = at.into_iter().flatten().map(|at| at.call);
+            let kills = fault.kill_at_call.into_iter().chain(fault.kill_in_call);
+            let calls = at.chain(kills).chain(fault.lose_leadership_at_call);
             let late = calls.max().is_some_and(|call| call as usize > run.calls.len());
             let unused = fault
                 .tool_answer

@@ -144,6 +144,8 @@ pub struct HookRecord {
     pub stdout: String,
     /// The action, or the command line: standard error.
     pub stderr: String,
+    /// Changes of snaps that it began.
+    pub snaps: Vec<String>,
     /// Faults that came true in it.
     pub faults: Vec<String>,
 }

@@ -62,6 +62,8 @@ pub struct Fault {
     pub hook: Option<String>,
     /// Killed before this call is answered.
     pub kill_at_call: Option<u32>,
+    /// Killed while this call is under way: after the request, before the answer. In a call that takes time, half-way.
+    pub kill_in_call: Option<u32>,
     /// Who is killed.
     pub by: KillBy,
     /// What it wrote is refused.
@@ -74,7 +76,9 @@ pub struct Fault {
     pub advance_at_call: Option<AtCall>,
     /// Other things happen in a call.
     pub at_call: Option<AtCall>,
-    /// A tool answers something else.
+    /// Other things happen while a call is under way.
+    pub in_call: Option<AtCall>,
+    /// A tool, or a program of the machine, answers something else.
     pub tool_answer: Option<ToolAnswer>,
     /// It is no failure of the scenario if this fault never comes true.
     pub optional: bool,
@@ -91,13 +95,14 @@ impl Fault {
     /// Whether any call or the commit is concerned, with the same words that a timeline uses.
     pub fn describe(&self) -> String {
         let mut parts = Vec::new();
-        if let Some(call) = self.kill_at_call {
+        for (call, word) in [(self.kill_at_call, "at"), (self.kill_in_call, "in")] {
+            let Some(call) = call else { continue };
             let who = match self.by {
                 KillBy::Process => "the process is killed",
                 KillBy::Agent => "the unit agent dies",
                 KillBy::Machine => "the machine dies",
             };
-            parts.push(format!("{who} at call {call}"));
+            parts.push(format!("{who} {word} call {call}"));
         }
         if self.fail_commit {
             parts.push("its commit is refused".to_owned());
@@ -110,6 +115,9 @@ impl Fault {
         }
         if let Some(at) = &self.at_call {
             parts.push(format!("something happens at call {}", at.call));
+        }
+        if let Some(at) = &self.in_call {
+            parts.push(format!("something happens in call {}", at.call));
         }
         if let Some(answer) = &self.tool_answer {
             parts.push(format!("{} exits {}", answer.tool, answer.exit));

@@ -7,10 +7,13 @@ mod conclude;
 mod event;
 mod fault;
 mod job;
+mod program;
 mod record;
 mod schedule;
 mod serve;
+mod snaps;
 mod sweep;
+mod timers;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,6 +22,7 @@ use anyhow::{Context as _, Result};
 use fs_err as fs;
 
 use crate::agent::files::{self, Paths};
+use crate::snapd::Tended;
 use crate::tools;
 use crate::world::{Model, Version, World};
 
@@ -92,6 +96,7 @@ pub struct Sim {
     armed: Vec<Armed>,
     running: Vec<Running>,
     pub(crate) marks: BTreeMap<String, usize>,
+    pub(crate) mark_times: BTreeMap<String, crate::world::Time>,
     pub(crate) kept: BTreeMap<String, u32>,
     observer: Option<Observer>,
 }
@@ -127,6 +132,7 @@ impl Sim {
             armed: Vec::new(),
             running: Vec::new(),
             marks: BTreeMap::new(),
+            mark_times: BTreeMap::new(),
             kept: BTreeMap::new(),
             observer: None,
         })
@@ -157,6 +163,7 @@ impl Sim {
             armed: self.armed.clone(),
             running: Vec::new(),
             marks: self.marks.clone(),
+            mark_times: self.mark_times.clone(),
             kept: self.kept.clone(),
             observer: None,
         })
@@ -201,6 +208,17 @@ impl Sim {
     pub(crate) fn move_clock(&mut self, millis: u64) -> Result<()> {
         self.world.clock = self.world.clock.plus(millis);
         self.world.tend_leases();
+        for told in self.world.tend_machines() {
+            let Tended { machine, change, .. } = told;
+            // A hook that waits for it tells of it itself.
+            let waits = |running: &Running| change.by.unit.as_ref() == Some(&running.unit);
+            if (change.moves.is_empty() && change.error.is_none()) || self.running.iter().any(waits) {
+                continue;
+            }
+            let ends = change.error.as_ref().map_or(String::new(), |_| " FAILED and was undone:".to_owned());
+            let (by, what) = (change.by.describe(), change.describe());
+            self.note(format!("machine {machine},{ends} {what}; begun {} by {by}", change.spawn));
+        }
         self.write_clocks()
     }
 

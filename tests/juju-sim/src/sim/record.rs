@@ -5,6 +5,7 @@ use super::serve::Run;
 use super::{BagRecord, Event, HookRecord, KeyChange, Outcome, Sim, StatusChange, shorten};
 use crate::agent::commit::Changes;
 use crate::agent::context::{Context, Job};
+use crate::snapd::Change;
 use crate::world::{HookInfo, Time, World};
 
 /// How long the histories were when a job began.
@@ -14,6 +15,8 @@ pub(super) struct Snapshot {
     app_history: usize,
     log: usize,
     version: Option<String>,
+    machine: String,
+    change: u32,
 }
 
 impl Sim {
@@ -47,6 +50,11 @@ impl Sim {
         let log = self.world.log.get(before.log..).unwrap_or_default();
         let log = log.iter().filter(|line| line.unit == context.unit).cloned().collect();
         let version = unit.and_then(|u| u.version.clone()).filter(|v| before.version.as_ref() != Some(v));
+        let snapd = self.world.machines.get(&before.machine).map(|machine| &machine.snapd);
+        let began = snapd.into_iter().flat_map(|snapd| &snapd.changes).filter(|change| {
+            change.id >= before.change && change.by.unit.as_deref() == Some(context.unit.as_str())
+        });
+        let snaps = began.filter(|change| !change.moves.is_empty()).map(shown).collect();
         let bags = changes.bags.iter().map(|bag| BagRecord {
             relation: context.relation_id(bag.relation),
             owner: bag.owner.clone(),
@@ -91,6 +99,7 @@ impl Sim {
             log,
             stdout: if hook.is_none() { run.stdout } else { String::new() },
             stderr: if hook.is_none() { run.stderr } else { String::new() },
+            snaps,
             faults,
         };
         self.tell(Event::Hook(Box::new(record)));
@@ -105,6 +114,23 @@ impl Sim {
             app_history: app.map_or(0, |a| a.status_history.len()),
             log: self.world.log.len(),
             version: of.and_then(|u| u.version.clone()),
+            machine: of.map(|u| u.machine.clone()).unwrap_or_default(),
+            change: of.and_then(|u| self.world.machines.get(&u.machine)).map_or(0, |m| m.snapd.next_change),
         }
+    }
+}
+
+/// A change for the timeline.
+fn shown(change: &Change) -> String {
+    let what = change.describe();
+    match (change.ready, &change.error) {
+        (None, _) => format!("{what}, still under way"),
+        (Some(_), Some(error)) => {
+            format!("{what}: FAILED and undone: {}", shorten(&error.replace('\n', " "), 160))
+        }
+        (Some(end), None) => match end.0.saturating_sub(change.spawn.0) / 1000 {
+            0 => what,
+            seconds => format!("{what}, in {seconds} s"),
+        },
     }
 }

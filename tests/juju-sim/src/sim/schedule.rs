@@ -76,6 +76,8 @@ impl Sim {
                 }
                 Op::Upgrade => format!("unpacking of {unit}"),
                 Op::Finish => format!("removal of {unit}"),
+                Op::Commands(hook) => format!("{hook} of {unit}"),
+                Op::Timer(name) => format!("timer {name} of machine {unit}"),
             };
             *ran.entry(what).or_default() += 1;
             self.run_op(&unit, op)?;
@@ -88,7 +90,7 @@ impl Sim {
         for _ in 0..20 {
             let ops = self.next_ops(unit);
             if let Some(op) = self.world.rng.pick(ops) {
-                let hook = matches!(op, Op::Hook(_));
+                let hook = matches!(op, Op::Hook(_) | Op::Commands(_));
                 self.run_op(unit, op)?;
                 if hook {
                     return Ok(true);
@@ -116,7 +118,11 @@ impl Sim {
         let running = |name: &String| self.running.iter().any(|running| running.unit == *name);
         let all: Vec<String> = self.world.units.keys().filter(|name| !running(name)).cloned().collect();
         all.iter().for_each(|name| notice(&mut self.world, name));
-        let units = self.world.units.values().filter(|u| !u.scripted && !busy.contains(&u.machine));
+        if let Some((machine, name)) = self.due_timer() {
+            return Some((machine, Op::Timer(name)));
+        }
+        let acts = |u: &&crate::world::Unit| !u.scripted || !u.owed.is_empty();
+        let units = self.world.units.values().filter(acts).filter(|u| !busy.contains(&u.machine));
         let names: Vec<String> = units.map(|u| u.name.clone()).collect();
         for name in self.world.rng.shuffle(names) {
             let ops = self.next_ops(&name);
@@ -162,6 +168,8 @@ impl Sim {
         match op {
             Op::Hook(hook) => self.run_hook(unit, hook).map(|_| ()),
             Op::Upgrade => self.upgrade_unit(unit),
+            Op::Commands(hook) => self.run_commands(unit, &hook),
+            Op::Timer(name) => self.fire(unit, &name),
             Op::Finish => {
                 self.finish(unit);
                 Ok(())

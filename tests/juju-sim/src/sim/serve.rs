@@ -6,12 +6,13 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::fault::{Fault, KillBy};
 use super::job::job_name;
+use super::program::{Called, Inside};
 use super::{CallRecord, Running, Sim, shorten};
 use crate::agent::context::{Context, Job, Reboot};
 use crate::agent::environment::environment;
 use crate::agent::files::{Script, delete_matching, look};
-use crate::machine;
 use crate::process::{Caller, Exit, Happening, Process, Spawn, Stream};
+use crate::snapd::{Client, Starter};
 use crate::tools::{self, Answer};
 use crate::world::Level;
 
@@ -24,6 +25,28 @@ pub(super) struct Run {
     pub(super) fired: Vec<String>,
     /// How Juju's log calls the file that ran.
     pub(super) handler: &'static str,
+}
+
+/// What becomes of a call.
+enum Asked {
+    Answer(Answer),
+    /// The job is killed in it.
+    Killed(KillBy),
+    /// The job has ended the program that called.
+    Gone,
+}
+
+impl Run {
+    pub(super) fn new() -> Self {
+        Self {
+            end: End::Missing,
+            calls: Vec::new(),
+            stdout: String::new(),
+            stderr: String::new(),
+            fired: Vec::new(),
+            handler: "explicit, bespoke hook script",
+        }
+    }
 }
 
 pub(super) enum End {
@@ -49,14 +72,7 @@ impl Sim {
             delete_matching(&paths.agent(&unit), &pattern)?;
         }
         let charm = paths.charm(&unit);
-        let mut run = Run {
-            end: End::Missing,
-            calls: Vec::new(),
-            stdout: String::new(),
-            stderr: String::new(),
-            fired: Vec::new(),
-            handler: "explicit, bespoke hook script",
-        };
+        let mut run = Run::new();
         let (program, args) = match &context.job {
             Job::Exec(args) => {
                 let place = charm.display().to_string();
@@ -86,9 +102,8 @@ impl Sim {
         }
         let env = environment(&self.world, context, &paths, &path);
         let mut sockets = vec![(paths.socket(&unit), false)];
-        if machine::any(&self.world, &machine) {
-            sockets.push((paths.machine_socket(), true));
-        }
+        sockets.push((paths.machine_socket(), true));
+        self.link_programs(&machine)?;
         self.running.push(Running {
             unit,
             machine: machine.clone(),
@@ -171,12 +186,21 @@ impl Sim {
             return Ok((Some(End::Killed(by)), Some(caller)));
         }
         let answer = loop {
-            let answer = self.ask(&caller, context, faults, run)?;
-            if !answer.wants_stdin {
-                break answer;
-            }
-            if !caller.ask_stdin() {
-                return Ok((None, None));
+            match self.ask(&caller, context, faults, run)? {
+                Asked::Answer(answer) if answer.wants_stdin => {
+                    if !caller.ask_stdin() {
+                        return Ok((None, None));
+                    }
+                }
+                Asked::Answer(answer) => break answer,
+                Asked::Killed(by) => {
+                    run.calls.push(record(&caller, None));
+                    return Ok((Some(End::Killed(by)), Some(caller)));
+                }
+                Asked::Gone => {
+                    run.calls.push(record(&caller, None));
+                    return Ok((None, None));
+                }
             }
         };
         let machine = self.running.last().map(|r| r.machine.clone()).unwrap_or_default();
@@ -202,14 +226,10 @@ impl Sim {
         context: &mut Context,
         faults: &[Fault],
         run: &mut Run,
-    ) -> Result<Answer> {
-        if caller.machine {
-            let machine = self.running.last().map(|r| r.machine.clone()).unwrap_or_default();
-            return Ok(machine::call(&mut self.world, &machine, &caller.call));
-        }
-        if caller.context != context.id {
+    ) -> Result<Asked> {
+        if caller.context != context.id && !caller.machine {
             let text = format!("ERROR bad request: wrong context ID; got \"{}\"\n", caller.context);
-            return Ok(Answer { code: 1, stderr: text.into_bytes(), ..Answer::default() });
+            return Ok(Asked::Answer(Answer { code: 1, stderr: text.into_bytes(), ..Answer::default() }));
         }
         let instead = faults.iter().filter_map(|fault| fault.tool_answer.as_ref()).find(|answer| {
             answer.tool == caller.call.tool
@@ -220,14 +240,78 @@ impl Sim {
         });
         if let Some(instead) = instead {
             run.fired.push(format!("{} exited {} instead", instead.tool, instead.exit));
-            return Ok(Answer {
+            return Ok(Asked::Answer(Answer {
                 code: instead.exit,
                 stdout: instead.stdout.clone().into_bytes(),
                 stderr: instead.stderr.clone().into_bytes(),
                 ..Answer::default()
+            }));
+        }
+        let number = run.calls.len() as u32 + 1;
+        if caller.machine {
+            let client = self.client(caller, context);
+            let inside = Inside { caller, number, context, faults, run };
+            return Ok(match self.program(&client, &caller.call, Some(inside))? {
+                Called::Reply(reply) => {
+                    let problem = reply.problem.clone();
+                    let line = tools::shown(&caller.call);
+                    let problem = problem.map(|problem| format!("{line}: {problem}"));
+                    Asked::Answer(Answer { problem, ..reply.into() })
+                }
+                Called::Killed(by) => Asked::Killed(by),
+                Called::Gone => Asked::Gone,
             });
         }
-        Ok(tools::call(&mut self.world, context, &caller.call))
+        let answer = tools::call(&mut self.world, context, &caller.call);
+        if !answer.wants_stdin
+            && let Some(by) = self.faults_within(number, context, faults, run)?
+        {
+            return Ok(Asked::Killed(by));
+        }
+        Ok(Asked::Answer(answer))
+    }
+
+    /// Who calls a program of the machine from within a job.
+    fn client(&self, caller: &Caller, context: &Context) -> Client {
+        let by = match &context.job {
+            Job::Hook(_) => "hook",
+            Job::Action(_) => "action",
+            Job::Exec(_) => "exec",
+        };
+        let argv = std::iter::once(&caller.call.tool).chain(&caller.call.args).cloned().collect();
+        Client {
+            machine: self.running.last().map(|r| r.machine.clone()).unwrap_or_default(),
+            columns: caller.columns(),
+            by: Starter {
+                by: by.to_owned(),
+                unit: Some(context.unit.clone()),
+                hook: Some(job_name(&self.world, context)),
+                argv,
+            },
+        }
+    }
+
+    /// What faults make happen while the n-th call is under way.
+    pub(super) fn faults_within(
+        &mut self,
+        number: u32,
+        context: &Context,
+        faults: &[Fault],
+        run: &mut Run,
+    ) -> Result<Option<KillBy>> {
+        let mut killed = None;
+        for fault in faults {
+            if let Some(at) = fault.in_call.as_ref().filter(|at| at.call == number) {
+                self.move_clock(at.seconds * 1000)?;
+                at.r#do.iter().try_for_each(|step| self.step(step))?;
+                run.fired.push(format!("something happened in call {number}"));
+            }
+            if fault.kill_in_call == Some(number) {
+                killed = Some(fault.by);
+                run.fired.push(format!("killed in call {number} of {}", job_name(&self.world, context)));
+            }
+        }
+        Ok(killed)
     }
 
     /// What faults make happen before the n-th call.

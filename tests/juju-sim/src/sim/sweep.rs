@@ -16,6 +16,28 @@ impl Sim {
         unit: &str,
         hook: Option<&str>,
         by: KillBy,
+        then: impl FnMut(&mut Sim) -> Result<()>,
+    ) -> Result<u32> {
+        self.sweep(unit, hook, by, false, then)
+    }
+
+    /// The same, but the hook is killed while its calls are under way: what they asked for has begun.
+    pub fn for_each_call_within(
+        &self,
+        unit: &str,
+        hook: Option<&str>,
+        by: KillBy,
+        then: impl FnMut(&mut Sim) -> Result<()>,
+    ) -> Result<u32> {
+        self.sweep(unit, hook, by, true, then)
+    }
+
+    fn sweep(
+        &self,
+        unit: &str,
+        hook: Option<&str>,
+        by: KillBy,
+        within: bool,
         mut then: impl FnMut(&mut Sim) -> Result<()>,
     ) -> Result<u32> {
         let mut place = self.options.scratch.clone().into_os_string();
@@ -26,20 +48,23 @@ impl Sim {
             copy.arm(Fault {
                 unit: unit.to_owned(),
                 hook: hook.map(str::to_owned),
-                kill_at_call: Some(call),
+                kill_at_call: (!within).then_some(call),
+                kill_in_call: within.then_some(call),
                 by,
                 optional: true,
                 ..Fault::default()
             });
             let judged = then(&mut copy);
-            let waits =
-                |fault: &Fault| fault.optional && fault.unit == unit && fault.kill_at_call == Some(call);
+            let waits = |fault: &Fault| {
+                fault.optional
+                    && fault.unit == unit
+                    && [fault.kill_at_call, fault.kill_in_call].contains(&Some(call))
+            };
             let ran = !copy.armed.iter().any(|armed| waits(&armed.fault));
-            let killed = copy
-                .events
-                .iter()
-                .skip(self.events.len())
-                .any(|event| event.fault_came_true("killed at call"));
+            let killed =
+                copy.events.iter().skip(self.events.len()).any(|event| {
+                    event.fault_came_true(if within { "killed in call" } else { "killed at call" })
+                });
             fs_err::remove_dir_all(&place)?;
             judged.with_context(|| format!("{unit} was killed at call {call}"))?;
             ensure!(ran, "the hook of {unit} that is to be killed did not run");

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::machine::Transient;
+use crate::snapd::Snapd;
+
 /// A machine of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Machine {
@@ -19,8 +22,14 @@ pub struct Machine {
     pub up: bool,
     /// How often it was started anew.
     pub boots: u32,
+    /// `amd64`, as Debian names it.
+    pub arch: String,
     /// Programs with fixed answers.
     pub programs: BTreeMap<String, Stub>,
+    /// Snaps and their changes.
+    pub snapd: Snapd,
+    /// Transient timers and their services, by name without the suffix.
+    pub transient: BTreeMap<String, Transient>,
 }
 
 /// A program that always answers the same.
@@ -46,7 +55,10 @@ impl Machine {
             zone: String::new(),
             up: true,
             boots: 0,
+            arch: "amd64".to_owned(),
             programs: BTreeMap::new(),
+            snapd: Snapd::default(),
+            transient: BTreeMap::new(),
         }
     }
 

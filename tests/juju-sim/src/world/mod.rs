@@ -28,6 +28,8 @@ pub use unit::{Life, Pending, RelationState, Unit, Uniter, tag as unit_tag};
 pub use version::Version;
 
 use crate::rng::Rng;
+use crate::snapd::SnapTimes;
+use crate::store::Store;
 
 /// The name and the UUID that hooks see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -68,6 +70,18 @@ pub struct ActionRun {
     pub log: Vec<String>,
 }
 
+/// What an application's new machines and scripted units are given.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Provision {
+    /// Architecture of its machines.
+    pub arch: Option<String>,
+    /// Snaps on its machines.
+    #[serde(skip)]
+    pub snaps: Vec<crate::snapd::SnapSpec>,
+    /// What scripted units run on their machines, in each of their hooks.
+    pub commands: Vec<Vec<String>>,
+}
+
 /// The whole model.
 #[derive(Debug, Clone, Serialize)]
 pub struct World {
@@ -101,6 +115,14 @@ pub struct World {
     pub retry_hooks: bool,
     /// Model config `update-status-hook-interval`, in milliseconds.
     pub update_status_interval: u64,
+    /// By application: what its new machines and its scripted units are given.
+    pub provisions: BTreeMap<String, Provision>,
+    /// The snap store.
+    pub store: Store,
+    /// How long changes of snaps take.
+    pub snap_times: SnapTimes,
+    /// Transient timers fire.
+    pub timers: bool,
     /// `juju debug-log`, from the start.
     #[serde(skip)]
     pub log: Vec<LogRecord>,
@@ -130,6 +152,10 @@ impl World {
             limits,
             retry_hooks: true,
             update_status_interval: 300_000,
+            provisions: BTreeMap::new(),
+            store: Store::new(seed),
+            snap_times: SnapTimes::default(),
+            timers: true,
             log: Vec::new(),
         }
     }
@@ -165,7 +191,25 @@ impl World {
                 (relation.key.clone(), Value::Object(units.chain(apps).collect()))
             })
             .collect();
-        json!({"applications": apps, "units": units, "databags": relations})
+        let snaps: Map<String, Value> = self
+            .machines
+            .iter()
+            .filter(|(_, machine)| !machine.snapd.snaps.is_empty())
+            .map(|(id, machine)| {
+                let one = |snap: &crate::snapd::Snap| {
+                    json!({"revision": snap.revision, "tracking": snap.tracking, "in-cohort": snap.cohort_key.is_some()})
+                };
+                let snaps = machine.snapd.snaps.iter().map(|(name, snap)| (name.clone(), one(snap)));
+                (id.clone(), Value::Object(snaps.collect()))
+            })
+            .collect();
+        json!({"applications": apps, "units": units, "databags": relations, "snaps": snaps})
+    }
+
+    /// Whether a scripted unit has commands to run in its hooks.
+    pub fn has_commands(&self, unit: &str) -> bool {
+        let provision = self.provisions.get(Self::app_of(unit));
+        provision.is_some_and(|provision| !provision.commands.is_empty())
     }
 
     /// The application of a unit name, `k8s` of `k8s/0`.

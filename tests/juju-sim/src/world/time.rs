@@ -36,6 +36,36 @@ impl Time {
         format!("{year:04}-{month:02}-{day:02} {}Z", self.clock())
     }
 
+    /// `2025-11-05`
+    pub fn date(self) -> String {
+        let (year, month, day) = civil(self.0 / 86_400_000);
+        format!("{year:04}-{month:02}-{day:02}")
+    }
+
+    /// `2025-11-05T12:00:00Z`
+    pub fn rfc3339(self) -> String {
+        format!("{}T{}Z", self.date(), self.clock())
+    }
+
+    /// Reads `2025-11-05T12:00:00Z`; other zones are not understood.
+    pub fn parse_rfc3339(text: &str) -> Option<Self> {
+        let (date, clock) = text.strip_suffix('Z')?.split_once('T')?;
+        let numbers = |text: &str, by: char| -> Option<[u64; 3]> {
+            let parts: Vec<u64> = text.split(by).map(|part| part.parse().ok()).collect::<Option<_>>()?;
+            parts.try_into().ok()
+        };
+        let [year, month, day] = numbers(date, '-')?;
+        let [hour, minute, second] = numbers(clock, ':')?;
+        if !(1970..10_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+            return None;
+        }
+        let shifted = if month > 2 { month - 3 } else { month + 9 };
+        let year = if month > 2 { year } else { year - 1 };
+        let of_era = year % 400 * 365 + year % 400 / 4 - year % 400 / 100 + (153 * shifted + 2) / 5 + day - 1;
+        let days = year / 400 * 146_097 + of_era - 719_468;
+        Some(Self((days * 86_400 + hour * 3600 + minute * 60 + second) * 1000))
+    }
+
     fn clock(self) -> String {
         let seconds = self.0 / 1000 % 86_400;
         format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
@@ -74,6 +104,11 @@ mod tests {
         assert_eq!(Time::START.stamp(), "2025-11-05 12:00:00Z");
         assert_eq!(Time::START.unix(), "1762344000");
         assert_eq!(Time::START.plus(1_250).unix(), "1762344001.250");
+        assert_eq!(Time::START.rfc3339(), "2025-11-05T12:00:00Z");
+        for time in [Time::START, Time(1_709_164_800_000), Time(1_735_689_599_000)] {
+            assert_eq!(Time::parse_rfc3339(&time.rfc3339()), Some(time));
+        }
+        assert_eq!(Time::parse_rfc3339("tomorrow"), None);
         assert_eq!(Time::START.plus(86_400_000).to_string(), "+1d 12:00:00");
         assert_eq!(Time(1_709_164_800_000).stamp(), "2024-02-29 00:00:00Z");
     }

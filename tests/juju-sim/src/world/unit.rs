@@ -144,6 +144,9 @@ pub struct Unit {
     pub state: BTreeMap<String, String>,
     /// `open-port`, such as `80/tcp`.
     pub ports: BTreeSet<String>,
+    /// Hooks in which a scripted unit is to run its commands.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub owed: Vec<String>,
     /// What its agent keeps.
     pub uniter: Uniter,
 }
@@ -180,6 +183,13 @@ impl Unit {
         }
         self.agent = StatusInfo::new(status, message, now);
         self.history.push(StatusRecord { kind: "juju-unit".to_owned(), info: self.agent.clone() });
+    }
+
+    /// A scripted unit is to run its commands, as if in this hook.
+    pub fn owe(&mut self, hook: &str) {
+        if !self.owed.iter().any(|owed| owed == hook) {
+            self.owed.push(hook.to_owned());
+        }
     }
 
     /// The directory name of its agent.
