@@ -5,6 +5,8 @@
 
 mod expect;
 mod select;
+mod snap_steps;
+mod snap_types;
 mod step;
 mod types;
 
@@ -15,6 +17,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
 pub use expect::*;
+pub use snap_types::*;
 pub use types::*;
 
 use crate::charm_files::ScriptedMetadata;
@@ -48,6 +51,9 @@ pub struct Scenario {
     /// Hooks of other machines may run inside tool calls.
     #[serde(default)]
     pub interleave: bool,
+    /// Whether transient timers fire; they do if it is left out.
+    #[serde(default)]
+    pub timers: Option<bool>,
     /// What happens.
     pub steps: Vec<Step>,
 }
@@ -125,6 +131,7 @@ impl Scenario {
         options.host_programs |= self.host_programs;
         options.interleave |= self.interleave;
         let mut sim = Sim::new(options)?;
+        sim.world.timers = self.timers.unwrap_or(true);
         for (name, path) in charms {
             sim.add_charm(name, path)?;
         }
@@ -166,7 +173,9 @@ impl Step {
             Self::ForEachCall(step) => step.r#do.iter_mut().for_each(|step| step.below(dir)),
             Self::Repeat(step) => step.r#do.iter_mut().for_each(|step| step.below(dir)),
             Self::Fault(fault) => {
-                let at = [&mut fault.at_call, &mut fault.advance_at_call].into_iter().flatten();
+                let at = [&mut fault.at_call, &mut fault.advance_at_call, &mut fault.in_call]
+                    .into_iter()
+                    .flatten();
                 at.flat_map(|at| at.r#do.iter_mut()).for_each(|step| step.below(dir));
             }
             // The other steps name no files of the scenario.
@@ -193,6 +202,18 @@ impl Step {
             | Self::DeleteAgentFiles(_)
             | Self::WriteAgentFile(_)
             | Self::Program(_)
+            | Self::Store(_)
+            | Self::Snaps(_)
+            | Self::Arch(_)
+            | Self::SnapdVersion(_)
+            | Self::Snapd(_)
+            | Self::Proxy(_)
+            | Self::AutoRefresh(_)
+            | Self::Run(_)
+            | Self::SnapTimes(_)
+            | Self::Commands(_)
+            | Self::Timers(_)
+            | Self::Live(_)
             | Self::Expect(_)
             | Self::Mark(_)
             | Self::Show(_)

@@ -12,6 +12,7 @@ use super::{
 use crate::agent::files::delete_matching;
 use crate::controller::Deploy;
 use crate::sim::{Outcome, Settle, Sim};
+use crate::world::Provision;
 
 impl Step {
     /// The word for it in a scenario.
@@ -43,6 +44,18 @@ impl Step {
             Self::DeleteAgentFiles(_) => "delete-agent-files",
             Self::WriteAgentFile(_) => "write-agent-file",
             Self::Program(_) => "program",
+            Self::Store(_) => "store",
+            Self::Snaps(_) => "snaps",
+            Self::Arch(_) => "arch",
+            Self::SnapdVersion(_) => "snapd-version",
+            Self::Snapd(_) => "snapd",
+            Self::Proxy(_) => "proxy",
+            Self::AutoRefresh(_) => "auto-refresh",
+            Self::Run(_) => "run",
+            Self::SnapTimes(_) => "snap-times",
+            Self::Commands(_) => "commands",
+            Self::Timers(_) => "timers",
+            Self::Live(_) => "live",
             Self::ForEachCall(_) => "for-each-call",
             Self::Repeat(_) => "repeat",
             Self::Expect(_) => "expect",
@@ -68,7 +81,7 @@ impl Sim {
         match step {
             Step::Deploy(step) => self.deploy_step(step),
             Step::Integrate([one, two]) => self.integrate(one, two).map(|_| ()),
-            Step::AddUnit(step) => self.add_units(&step.application, step.units, &step.to).map(|_| ()),
+            Step::AddUnit(step) => self.add_unit_step(step),
             Step::ScriptedUnits(step) => self.scripted_units(step),
             Step::RemoveUnit(step) => {
                 let unit = self.unit_named(&step.unit)?;
@@ -108,9 +121,24 @@ impl Sim {
                 let unit = self.unit_named(&step.unit)?;
                 self.resolve(&unit, step.retry)
             }
-            Step::Advance(step) => {
-                let hours = step.days * 24 + step.hours;
-                self.advance(((hours * 60 + step.minutes) * 60 + step.seconds) * 1000)
+            Step::Advance(step) => self.advance(step.millis()),
+            Step::Live(step) => self.live(step.millis()),
+            Step::Store(step) => self.store_step(step),
+            Step::Snaps(step) => self.snaps_step(step),
+            Step::Arch(step) => self.arch_step(step),
+            Step::SnapdVersion(step) => self.snapd_version_step(step),
+            Step::Snapd(step) => self.snapd_step(step),
+            Step::Proxy(step) => self.proxy_step(step),
+            Step::AutoRefresh(step) => self.auto_refresh_step(step),
+            Step::Run(step) => self.run_step(step),
+            Step::SnapTimes(step) => {
+                self.snap_times_step(step);
+                Ok(())
+            }
+            Step::Commands(step) => self.commands_step(step),
+            Step::Timers(fire) => {
+                self.world.timers = *fire;
+                Ok(())
             }
             Step::UpdateStatus(step) => {
                 let units = self.units_named(&step.units)?;
@@ -165,6 +193,7 @@ impl Sim {
             Step::Expect(all) => all.iter().try_for_each(|expect| self.expect(expect)),
             Step::Mark(name) => {
                 self.marks.insert(name.clone(), self.events.len());
+                self.mark_times.insert(name.clone(), self.world.clock);
                 Ok(())
             }
             Step::Show(step) => self.show_step(step),
@@ -179,8 +208,26 @@ impl Sim {
         let charm = self.charm(&step.charm)?;
         let units = step.units.unwrap_or(if charm.subordinate { 0 } else { 1 });
         let application = step.application.clone().unwrap_or_else(|| step.charm.clone());
+        let provision =
+            Provision { arch: step.arch.clone(), snaps: step.snaps.clone(), commands: step.commands.clone() };
+        if provision != Provision::default() {
+            self.world.provisions.insert(application.clone(), provision);
+        }
         let deploy = Deploy { charm, application, units, to: step.to.clone(), config: step.config.clone() };
         self.deploy(deploy).map(|_| ())
+    }
+
+    fn add_unit_step(&mut self, step: &AddUnit) -> Result<()> {
+        let before = self.world.provisions.get(&step.application).cloned();
+        if step.arch.is_some() {
+            self.world.provisions.entry(step.application.clone()).or_default().arch.clone_from(&step.arch);
+        }
+        let made = self.add_units(&step.application, step.units, &step.to);
+        match before {
+            Some(before) => self.world.provisions.insert(step.application.clone(), before),
+            None => self.world.provisions.remove(&step.application),
+        };
+        made.map(|_| ())
     }
 
     fn scripted_units(&mut self, step: &AddUnit) -> Result<()> {
@@ -254,17 +301,23 @@ impl Sim {
 
     fn for_each_call_step(&mut self, step: &ForEachCall) -> Result<()> {
         let unit = self.unit_named(&step.unit)?;
-        let calls = self.for_each_call(&unit, step.hook.as_deref(), step.by, |sim| {
+        let then = |sim: &mut Sim| {
             step.r#do.iter().try_for_each(|inner| sim.step(inner).with_context(|| inner.name().to_owned()))
-        })?;
-        self.say(format!("the same again {calls} times, {unit} killed at each of its calls in turn"));
+        };
+        let hook = step.hook.as_deref();
+        let (calls, word) = match step.within {
+            false => (self.for_each_call(&unit, hook, step.by, then)?, "at"),
+            true => (self.for_each_call_within(&unit, hook, step.by, then)?, "in"),
+        };
+        self.say(format!("the same again {calls} times, {unit} killed {word} each of its calls in turn"));
         Ok(())
     }
 
     fn units_named(&self, units: &OneOrMany) -> Result<Vec<String>> {
         match units {
             OneOrMany::One(all) if all == "all" => {
-                Ok(self.world.units.values().filter(|u| !u.scripted).map(|u| u.name.clone()).collect())
+                let acts = |u: &&crate::world::Unit| !u.scripted || self.world.has_commands(&u.name);
+                Ok(self.world.units.values().filter(acts).map(|u| u.name.clone()).collect())
             }
             OneOrMany::One(name) => Ok(vec![self.unit_named(name)?]),
             OneOrMany::Many(names) => names.iter().map(|name| self.unit_named(name)).collect(),

@@ -6,8 +6,12 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Expect;
+use super::{
+    AutoRefreshStep, CommandsStep, Expect, MachinesAre, RunStep, SnapTimesStep, SnapdStep, SnapsStep,
+    StoreStep,
+};
 use crate::sim::{Fault, KillBy};
+use crate::snapd::SnapSpec;
 use crate::world::Stub;
 
 /// One step.
@@ -48,8 +52,10 @@ pub enum Step {
     Fault(Box<Fault>),
     /// `juju resolved`
     Resolve(ResolveStep),
-    /// Time passes.
+    /// Time passes; only timers fire meanwhile.
     Advance(AdvanceStep),
+    /// Time passes, and agents go on working: `update-status`, retries and timers come when they are due.
+    Live(AdvanceStep),
     /// `update-status` is due.
     UpdateStatus(UnitsStep),
     /// A machine boots.
@@ -66,6 +72,28 @@ pub enum Step {
     WriteAgentFile(WriteStep),
     /// Puts a program with a fixed answer on a machine.
     Program(ProgramStep),
+    /// What the snap store publishes, and what goes wrong with it.
+    Store(StoreStep),
+    /// Snaps on machines, there or gone without anybody having asked snapd.
+    Snaps(SnapsStep),
+    /// Machines of another architecture.
+    Arch(MachinesAre),
+    /// Machines with another snapd.
+    SnapdVersion(MachinesAre),
+    /// snapd comes or goes.
+    Snapd(SnapdStep),
+    /// Machines use a store proxy; null for none.
+    Proxy(MachinesAre),
+    /// snapd refreshes by itself.
+    AutoRefresh(AutoRefreshStep),
+    /// An admin runs a command on a machine, as root.
+    Run(RunStep),
+    /// How long changes of snaps take.
+    SnapTimes(SnapTimesStep),
+    /// What scripted units run on their machines.
+    Commands(CommandsStep),
+    /// Whether transient timers fire.
+    Timers(bool),
     /// In copies of the simulation, kills a hook at its first call, at its second, and so on.
     ForEachCall(ForEachCall),
     /// The same again.
@@ -98,6 +126,15 @@ pub struct DeployStep {
     /// Options.
     #[serde(default)]
     pub config: BTreeMap<String, Value>,
+    /// What scripted units run on their machines, in each of their hooks.
+    #[serde(default)]
+    pub commands: Vec<Vec<String>>,
+    /// Snaps that are on the machines of its units from the start, also on later ones.
+    #[serde(default)]
+    pub snaps: Vec<SnapSpec>,
+    /// Architecture of the machines of its units.
+    #[serde(default)]
+    pub arch: Option<String>,
 }
 
 /// Of `add-unit`.
@@ -115,6 +152,9 @@ pub struct AddUnit {
     /// Principals of scripted subordinates.
     #[serde(default)]
     pub beside: Vec<String>,
+    /// Architecture of the machines.
+    #[serde(default)]
+    pub arch: Option<String>,
 }
 
 fn one() -> u32 {
@@ -312,6 +352,14 @@ pub struct AdvanceStep {
     pub seconds: u64,
 }
 
+impl AdvanceStep {
+    /// All together.
+    pub fn millis(&self) -> u64 {
+        let hours = self.days * 24 + self.hours;
+        ((hours * 60 + self.minutes) * 60 + self.seconds) * 1000
+    }
+}
+
 /// Of `address-change`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -377,6 +425,9 @@ pub struct ForEachCall {
     /// Who is killed.
     #[serde(default)]
     pub by: KillBy,
+    /// While the calls are under way, not before them.
+    #[serde(default)]
+    pub within: bool,
     /// What happens in each copy: the hook must run in it, and expectations belong into it.
     pub r#do: Vec<Step>,
 }

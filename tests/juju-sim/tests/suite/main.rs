@@ -3,4 +3,5 @@
 mod charms;
 mod cli;
 mod hooks;
+mod snaps;
 mod support;

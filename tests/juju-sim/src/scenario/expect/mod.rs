@@ -1,5 +1,6 @@
 //! Expectations: what must be so, and what to say if it is not.
 
+mod snaps;
 mod types;
 
 use std::collections::BTreeMap;
@@ -7,6 +8,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
+pub use snaps::*;
 pub use types::*;
 
 use crate::sim::{Event, HookRecord, Outcome, Sim};
@@ -92,6 +94,8 @@ impl Sim {
                 let state = self.world.units.get(&unit).map(|u| u.state.clone()).unwrap_or_default();
                 map_fits(&state, &e.has, &e.lacks)
             }
+            Expect::Snap(e) => self.judge_snap(e),
+            Expect::SnapChanges(e) => self.judge_snap_changes(e),
             Expect::Ports(e) => {
                 let unit = self.unit_named(&e.unit)?;
                 let ports: Vec<String> = self

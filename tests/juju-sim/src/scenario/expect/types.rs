@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::{SnapChangesExpect, SnapExpect};
 use crate::world::Level;
 
 /// One condition.
@@ -43,6 +44,10 @@ pub enum Expect {
     State(StateExpect),
     /// Ports that are open.
     Ports(PortsExpect),
+    /// A snap on a machine.
+    Snap(SnapExpect),
+    /// Changes of snaps.
+    SnapChanges(SnapChangesExpect),
 }
 
 /// A status.
