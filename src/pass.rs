@@ -1,5 +1,7 @@
 //! observe -> decide -> act, for every invocation.
 
+mod action;
+
 use crate::act::{Leadership, Report, act, alter};
 use crate::cli::{self, Command};
 use crate::databag::record;
@@ -259,17 +261,6 @@ impl Unit {
         if let Err(error) = self.cache.save(kept, &values) {
             tracing::warn!("cannot keep the cache, the next pass reads everything: {error}");
         }
-    }
-
-    fn action(&self, name: &str, out: &mut impl Write) -> anyhow::Result<()> {
-        if name != "show-status" {
-            self.tools.action_fail(&format!("{name} is not part of this version of lockstep"))?;
-            return Ok(());
-        }
-        let (observation, plan) = self.look(None, self.mark.is_set())?;
-        let shown = cli::show_status(&observation.observed, &plan);
-        self.tools.action_set(&shown.results)?;
-        out.write_all(shown.text.as_bytes()).context("cannot print")
     }
 
     /// Hands the log lines of this run to Juju.

@@ -18,7 +18,7 @@ use options::Options;
 pub use status::aggregate;
 
 use crate::databag::Digest;
-use crate::databag::charm_state::Remembered;
+use crate::databag::charm_state::{Remembered, RolloutMemory};
 use crate::juju::{Endpoint, Event, PlainHook, RelationId, Scope, Status};
 use crate::observed::Observed;
 use crate::plan::{BagWrite, Keys, Plan};
@@ -83,6 +83,20 @@ fn leaves(observed: &Observed) -> bool {
         Some(event @ Event::Plain(_)) => event.is(PlainHook::Stop) || event.is(PlainHook::Remove),
         Some(Event::Relation(_)) | None => false,
     }
+}
+
+/// What an admin's action comes to: these keys of the peers application databag, and what to remember.
+pub fn by_admin(observed: &Observed, app: Keys, memory: RolloutMemory) -> Plan {
+    let peers = observed.at(Endpoint::Peers).map(|(id, _)| id).next();
+    let mut keys = leader::keys(observed);
+    if let (Some(peers), false) = (peers, app.is_empty()) {
+        keys.entry((peers, Scope::App)).or_default().extend(app);
+    }
+    let mut remember = observed.remembered.clone();
+    remember.rollout = memory;
+    let writes = difference::writes(observed, &keys);
+    difference::remember(observed, &writes, &mut remember);
+    Plan { writes, remember, ..Plan::default() }
 }
 
 /// A leaving unit: what it writes reaches nobody, and Juju sets its statuses. What it did to the

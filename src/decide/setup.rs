@@ -12,7 +12,7 @@ pub fn decide(observed: &Observed, options: &Options) -> Outcome {
     let mut statuses = options.faults.clone();
     statuses.extend(role(observed));
     statuses.extend(withheld::statuses(&observed.remembered.withheld));
-    statuses.extend(not_built(observed, options));
+    statuses.extend(not_built(options));
     Outcome { statuses: Some(statuses), ..Outcome::default() }
 }
 
@@ -35,19 +35,13 @@ fn role(observed: &Observed) -> Option<Status> {
     })
 }
 
-/// Options and endpoints that are declared and whose concern is not part of this version.
-fn not_built(observed: &Observed, options: &Options) -> Vec<Status> {
+/// Options that are declared and whose concern is not part of this version.
+fn not_built(options: &Options) -> Vec<Status> {
     let set = SPECS
         .iter()
         .filter(|spec| {
             !spec.built && options.good.get(spec.name).is_some_and(|value| *value != spec.default())
         })
         .map(|spec| format!("option {}", spec.name));
-    let related = [Endpoint::Cohorts, Endpoint::FollowCohorts]
-        .into_iter()
-        .filter(|endpoint| observed.at(*endpoint).next().is_some())
-        .map(|endpoint| format!("endpoint {endpoint}"));
-    set.chain(related)
-        .map(|what| Status::new(Level::Active, format!("{what} has no effect in this version")))
-        .collect()
+    set.map(|what| Status::new(Level::Active, format!("{what} has no effect in this version"))).collect()
 }

@@ -7,6 +7,7 @@ mod forwarding;
 mod full;
 mod index;
 mod machine;
+mod owner;
 mod pass;
 mod reader;
 mod rollout;
@@ -15,4 +16,5 @@ mod store;
 
 pub use again::{altered, read_more};
 pub use cache::{Cache, Mark};
+pub use owner::Owner;
 pub use pass::{Observation, Observer, observe};

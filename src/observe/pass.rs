@@ -2,12 +2,13 @@
 
 use super::cache::{Cache, Kept};
 use super::forwarding::{self, OwnBags};
+use super::owner::Owner;
 use super::reader::{self, Reader};
 use super::rollout::{self, Beside};
 use super::{full, stale};
 use crate::databag::charm_state::{Remembered, Withheld};
 use crate::databag::{Digest, Values};
-use crate::juju::{Context, Endpoint, Event, RelationHook, RelationId, Scope, Timestamp};
+use crate::juju::{Context, Endpoint, Event, PlainHook, RelationHook, RelationId, Scope, Timestamp};
 use crate::observed::{Observed, Part, Relation};
 use crate::tools::ToolError;
 use crate::tools::hook_tools::HookTools;
@@ -111,8 +112,17 @@ pub fn observe(observer: &Observer<'_>) -> Result<Observation, ToolError> {
         };
         count_ticks(&mut kept, event, full_read.is_some());
         let relations = relations(&kept);
-        let beside =
-            Beside { context, build, event, leader, committed, now, remembered: &remembered, fresh: false };
+        let beside = Beside {
+            context,
+            build,
+            event,
+            leader,
+            committed,
+            now,
+            remembered: &remembered,
+            foreign_owner: owner(context, event, &kept.index),
+            fresh: false,
+        };
         let rollout = Box::new(rollout::observe(&kept.index, &beside, snap));
         let observed = Observed {
             now,
@@ -132,6 +142,25 @@ pub fn observe(observer: &Observer<'_>) -> Result<Observation, ToolError> {
         };
         return Ok(Observation { observed, state, kept, values });
     }
+}
+
+/// Another application of lockstep that owns this machine. A hook of a unit with a role takes it
+/// if it is free, one that leaves gives it up. Without the lock file nobody is known to own it.
+fn owner(context: &Context, event: Option<&Event>, index: &super::index::Index) -> Option<String> {
+    let owner = Owner::new(context);
+    let leaves = event.is_some_and(|event| event.is(PlainHook::Stop) || event.is(PlainHook::Remove));
+    let roles = [Endpoint::ControlPlane, Endpoint::Worker];
+    let outcome = if leaves {
+        owner.release().map(|()| None)
+    } else if index.relations.keys().any(|id| roles.contains(&id.endpoint)) {
+        if event.is_some() { owner.claim() } else { owner.other() }
+    } else {
+        Ok(None)
+    };
+    outcome.unwrap_or_else(|error| {
+        tracing::warn!("cannot tell who owns this machine: {error}");
+        None
+    })
 }
 
 /// The pass before came to its end and its commit was refused, while this unit led: outgoing databags
@@ -227,7 +256,7 @@ fn scopes(endpoint: Endpoint, leader: bool) -> &'static [Scope] {
 fn count_ticks(kept: &mut Kept, event: Option<&Event>, full: bool) {
     if full {
         kept.ticks = 0;
-    } else if event.is_some_and(|event| event.is(crate::juju::PlainHook::UpdateStatus)) {
+    } else if event.is_some_and(|event| event.is(PlainHook::UpdateStatus)) {
         kept.ticks += 1;
     }
 }

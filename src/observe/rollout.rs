@@ -37,6 +37,8 @@ pub struct Beside<'a> {
     pub now: Timestamp,
     /// The charm state.
     pub remembered: &'a Remembered,
+    /// Another application of lockstep that owns this machine.
+    pub foreign_owner: Option<String>,
     /// Whether the peers application databag was read in this pass.
     pub fresh: bool,
 }
@@ -60,7 +62,7 @@ pub fn observe(index: &Index, beside: &Beside<'_>, snap: &Snap) -> Rollout {
         // Filled in by who knows the options.
         role: None,
         as_principal: false,
-        foreign_owner: None,
+        foreign_owner: beside.foreign_owner.clone(),
         leader: beside.leader,
         related: peers.is_some(),
         own,

@@ -85,7 +85,7 @@ impl Quiet {
         self.number(unit);
         let application = parts(unit).0.to_owned();
         let beside = vec![principal.to_owned()];
-        let step = AddUnit { application, units: 1, to: Vec::new(), beside };
+        let step = AddUnit { application, units: 1, to: Vec::new(), beside, arch: None };
         self.sim.step(&Step::ScriptedUnits(step)).unwrap();
     }
 

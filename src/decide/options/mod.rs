@@ -49,7 +49,7 @@ const fn text(
     check: fn(&Value) -> bool,
     accepted: &'static str,
 ) -> Spec {
-    Spec { name, default: Default::Text(default), check, accepted, built: false }
+    Spec { name, default: Default::Text(default), check, accepted, built: true }
 }
 
 const fn truth(name: &'static str, default: bool) -> Spec {
@@ -58,12 +58,13 @@ const fn truth(name: &'static str, default: bool) -> Spec {
         default: Default::Truth(default),
         check: Value::is_boolean,
         accepted: "true, false",
-        built: false,
+        built: true,
     }
 }
 
-const fn built(mut spec: Spec) -> Spec {
-    spec.built = true;
+/// An option whose concern comes later.
+const fn later(mut spec: Spec) -> Spec {
+    spec.built = false;
     spec
 }
 
@@ -73,7 +74,7 @@ const SNAPS: &str =
 /// Every option.
 pub const SPECS: [Spec; 17] = [
     text("snaps", SNAPS, |v| reads(v, rollout::snaps), "name or name=channel, by blanks, each once"),
-    text("channel", "", |v| reads(v, rollout::channel), "empty, a channel, charm"),
+    later(text("channel", "", |v| reads(v, rollout::channel), "empty, a channel, charm")),
     text("role", "", |v| one_of(v, &["", "control-plane", "worker"]), "empty, control-plane, worker"),
     text("cohort-refresh", "auto", |v| one_of(v, &["auto", "manual", "off"]), "auto, manual, off"),
     text("cohort-check-interval", "1h", |v| spans(v, rollout::CHECK_INTERVAL), "10m to 7d"),
@@ -83,7 +84,7 @@ pub const SPECS: [Spec; 17] = [
         default: Default::Number(1),
         check: |value| value.as_i64().is_some_and(|number| (1..=100).contains(&number)),
         accepted: "1 to 100",
-        built: false,
+        built: true,
     },
     text("pause-after-unit-refresh", "none", |v| one_of(v, &["none", "first", "all"]), "none, first, all"),
     text("grant-timeout", "30m", |v| spans(v, rollout::GRANT_TIMEOUT), "at least 5m"),
@@ -92,18 +93,14 @@ pub const SPECS: [Spec; 17] = [
     truth("adopt-held", false),
     truth("install-missing", false),
     text("on-removal", "restore", |v| one_of(v, &["restore", "keep"]), "restore, keep"),
-    text("kubeconfig", "", absolute_path, "an absolute path"),
-    built(truth("forward-alert-rules", true)),
-    built(text("forward-host-health", "auto", |v| one_of(v, &["auto", "on", "off"]), "auto, on, off")),
+    later(text("kubeconfig", "", absolute_path, "an absolute path")),
+    truth("forward-alert-rules", true),
+    text("forward-host-health", "auto", |v| one_of(v, &["auto", "on", "off"]), "auto, on, off"),
 ];
 
 /// `extra-alert-labels` stands apart: it is read, not only checked.
-pub const LABELS: Spec = built(text(
-    "extra-alert-labels",
-    "",
-    |value| labels(value).is_some(),
-    "k:v,k2:v2 with names as in Prometheus",
-));
+pub const LABELS: Spec =
+    text("extra-alert-labels", "", |value| labels(value).is_some(), "k:v,k2:v2 with names as in Prometheus");
 
 /// Every option, `extra-alert-labels` included.
 pub fn all() -> impl Iterator<Item = &'static Spec> {
