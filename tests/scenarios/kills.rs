@@ -3,6 +3,8 @@
 use crate::support::{Cache, dir, end, run, run_with};
 use juju_sim::sim::{Event, Fault};
 
+const DEPARTURE: &str = "a_departed_principal_leaves_nothing_behind";
+
 /// The number of tool calls of the first run of that hook in the scenario, the one that is killed.
 fn calls(name: &str, unit: &str, hook: &str) -> u32 {
     let ended = run(name, Cache::Kept);
@@ -33,10 +35,10 @@ fn killed_at_every_call(name: &str, unit: &str, hook: &str) {
 
 #[test]
 fn a_followers_hook_killed_at_any_call_ends_the_same() {
-    killed_at_every_call("demo", "lockstep/5", "cos-agent-relation-changed");
+    killed_at_every_call(DEPARTURE, "lockstep/2", "cos-agent-relation-changed");
 }
 
 #[test]
 fn a_leaders_hook_killed_at_any_call_ends_the_same() {
-    killed_at_every_call("demo", "lockstep/1", "peers-relation-departed");
+    killed_at_every_call(DEPARTURE, "lockstep/0", "peers-relation-departed");
 }

@@ -31,7 +31,7 @@ pub fn story(events: &[Event], trace: bool, colour: bool) -> String {
 fn is_quiet(event: &Event) -> bool {
     match event {
         Event::Hook(record) => {
-            record.kind == "hook"
+            record.kind != "action"
                 && record.retry == 0
                 && record.outcome == Outcome::Done
                 && details(record, false).is_empty()
