@@ -7,6 +7,8 @@ mod conclude;
 mod event;
 mod fault;
 mod job;
+mod juju_exec;
+mod outside;
 mod program;
 mod record;
 mod schedule;

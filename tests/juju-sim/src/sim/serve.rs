@@ -250,7 +250,7 @@ impl Sim {
         let number = run.calls.len() as u32 + 1;
         if caller.machine {
             let client = self.client(caller, context);
-            let inside = Inside { caller, number, context, faults, run };
+            let inside = Inside { caller, number, faults, run };
             return Ok(match self.program(&client, &caller.call, Some(inside))? {
                 Called::Reply(reply) => {
                     let problem = reply.problem.clone();
@@ -264,7 +264,7 @@ impl Sim {
         }
         let answer = tools::call(&mut self.world, context, &caller.call);
         if !answer.wants_stdin
-            && let Some(by) = self.faults_within(number, context, faults, run)?
+            && let Some(by) = self.faults_within(number, faults, run)?
         {
             return Ok(Asked::Killed(by));
         }
@@ -295,7 +295,6 @@ impl Sim {
     pub(super) fn faults_within(
         &mut self,
         number: u32,
-        context: &Context,
         faults: &[Fault],
         run: &mut Run,
     ) -> Result<Option<KillBy>> {
@@ -308,10 +307,10 @@ impl Sim {
             }
             if fault.kill_in_call == Some(number) {
                 killed = Some(fault.by);
-                run.fired.push(format!("killed in call {number} of {}", job_name(&self.world, context)));
+                run.fired.push(format!("killed in call {number}"));
             }
         }
-        Ok(killed)
+        Ok(self.running.last_mut().and_then(|running| running.kill.take()).or(killed))
     }
 
     /// What faults make happen before the n-th call.

@@ -3,6 +3,7 @@
 //! Texts, exit codes and columns are those of the real programs (snapd 2.57.6 and 2.68.3); tests compare them with
 //! recordings.
 
+mod begin;
 mod change;
 mod cli;
 mod model;
@@ -12,7 +13,8 @@ mod tend;
 #[cfg(test)]
 mod tests;
 
-pub use change::{Change, Effect, Move, NewChange, Place, Starter, Target};
+pub use begin::NewChange;
+pub use change::{Change, Effect, Move, Place, Starter, Target};
 pub(crate) use cli::{Client, Reply, Turn, call};
 pub use model::{AutoRefresh, Hold, OnDisk, Presence, Service, Snap, SnapTimes, Snapd, is_snap_name};
 pub use setup::{SnapSpec, parse_duration};

@@ -15,21 +15,27 @@ fn stdout(output: &Output) -> String {
 }
 
 const GREETINGS: &str = "tests/scenarios/greetings.yaml";
+const SNAPS: &str = "tests/scenarios/snaps.yaml";
+
+fn golden(scenario: &str) -> String {
+    let place = format!("{}/{}", env!("CARGO_MANIFEST_DIR"), scenario.replace(".yaml", ".txt"));
+    let text = std::fs::read_to_string(place).unwrap();
+    text.lines().skip_while(|l| l.starts_with('#')).map(|l| format!("{l}\n")).collect()
+}
 
 #[test]
 fn a_run_prints_a_story_and_tables() {
-    let output = run(&[GREETINGS]);
-    let golden =
-        std::fs::read_to_string(format!("{}/tests/scenarios/greetings.txt", env!("CARGO_MANIFEST_DIR")));
-    let golden: String =
-        golden.unwrap().lines().skip_while(|l| l.starts_with('#')).map(|l| format!("{l}\n")).collect();
-    assert!(output.status.success());
-    assert_eq!(stdout(&output), golden);
+    for scenario in [GREETINGS, SNAPS] {
+        let output = run(&[scenario]);
+        assert!(output.status.success());
+        assert_eq!(stdout(&output), golden(scenario));
+    }
 }
 
 #[test]
 fn the_same_seed_gives_the_same_run_byte_for_byte() {
-    for args in [&[GREETINGS, "--json"][..], &[GREETINGS, "--json", "--interleave"]] {
+    let both = &[GREETINGS, "--json", "--interleave"];
+    for args in [&[GREETINGS, "--json"][..], both, &[SNAPS, "--json"]] {
         let first = stdout(&run(args));
         for _ in 0..5 {
             assert_eq!(stdout(&run(args)), first);
@@ -43,6 +49,8 @@ fn the_scenario_holds_for_many_seeds_also_with_hooks_at_the_same_time() {
         let seed = seed.to_string();
         let plain = run(&[GREETINGS, "--seed", &seed]);
         assert!(plain.status.success(), "{}", stdout(&plain));
+        let snaps = run(&[SNAPS, "--seed", &seed]);
+        assert!(snaps.status.success(), "{}", stdout(&snaps));
         let together = run(&[GREETINGS, "--seed", &seed, "--interleave"]);
         assert!(together.status.success(), "{}", stdout(&together));
     }

@@ -284,3 +284,106 @@ fn a_sweep_kills_a_hook_also_within_its_calls() {
     let story = juju_sim::show::story(&bed.sim.events, false, false);
     assert!(story.contains("the same again 3 times, app/0 killed in each"), "{story}");
 }
+
+#[test]
+fn things_happen_while_a_call_is_under_way() {
+    let mut bed = bed(&[("hooks/start", "snap refresh kubelet\njuju-log \"now $(is-leader)\"")], 2);
+    bed.steps(
+        "  - settle: {hooks: 4}
+  - fault: {unit: app/0, hook: start, in-call: {call: 1, do: [{run: {unit: app/0, args: [snap, refresh, kubelet], exit: 10}}, {expect: [{snap: {unit: app/0, name: kubelet, revision: 41}}]}, {hook: {unit: app/1}}, {mark: inside}]}}
+  - settle: {}
+  - expect: [{snap: {unit: app/0, name: kubelet, revision: 43}}, {snap: {unit: app/1, name: kubelet, revision: 43}}]",
+    );
+    // A fault within a call that is never made fails the scenario.
+    let why = bed
+        .try_steps(
+            "  - fault: {unit: app/0, kill-in-call: 9}\n  - update-status: {units: app/0}\n  - settle: {}",
+        )
+        .unwrap_err();
+    assert!(why.to_string().contains("a fault never came true"), "{why:#}");
+}
+
+#[test]
+fn a_machine_that_dies_in_a_call_takes_its_hook_along() {
+    let mut bed = bed(&[("hooks/start", "snap create-cohort kubelet; juju-log done")], 1);
+    bed.steps(
+        "  - fault: {unit: app/0, hook: start, in-call: {call: 1, do: [{machine-dead: {unit: app/0}}]}}
+  - settle: {}
+  - expect: [{log: {lacks: done}}]
+  - reboot: {unit: app/0}
+  - settle: {}
+  - expect: [{log: {contains: done}}]",
+    );
+}
+
+#[test]
+fn a_machine_without_snapd_has_no_such_program() {
+    let mut bed =
+        bed(&[("hooks/start", "command -v snap || echo absent"), ("hooks/update-status", "snap version")], 1);
+    bed.steps("  - snapd: {unit: app/0, is: absent}\n  - settle: {}");
+    assert!(bed.printed("app/0").contains(&"absent".to_owned()));
+    bed.steps("  - snapd: {unit: app/0, is: down}\n  - update-status: {units: app/0}\n  - settle: {}");
+    assert!(bed.printed("app/0").contains(&"snapd   unavailable".to_owned()));
+}
+
+#[test]
+fn an_admins_script_calls_the_machines_programs() {
+    let mut bed = bed(&[], 1);
+    bed.steps(
+        "  - settle: {}
+  - run: {unit: app/0, args: [sh, -c, 'snap refresh kubelet && snap list kubelet | tail -n 1'], says: '  43   '}
+  - run: {unit: app/0, args: [sh, -c, 'snap frobnicate'], exit: 64, says: unknown command}
+  - run: {unit: app/0, args: [juju-exec, app/0, 'state-set by=admin']}
+  - run: {unit: app/0, args: [juju-exec, app/7, 'true'], exit: 1}
+  - expect: [{state: {unit: app/0, has: {by: admin}}}, {snap-changes: {by: admin, count: 1}}]",
+    );
+}
+
+#[test]
+fn systemctl_tells_of_timers_and_of_services_that_failed() {
+    let mut bed = bed(&[], 1);
+    bed.steps(
+        "  - settle: {}
+  - run: {unit: app/0, args: [systemd-run, --unit=a, '--on-active=1min', 'false'], says: 'Running timer as unit: a.timer'}
+  - run: {unit: app/0, args: [systemd-run, --unit=b, --on-active=90, --timer-property=AccuracySec=1s, -p, Type=oneshot, --, juju-exec, app/0, 'true']}
+  - run: {unit: app/0, args: [systemd-run, --unit=a, --on-active=5, 'true'], exit: 1, says: Unit a.timer was already loaded}
+  - run: {unit: app/0, args: [systemctl, list-timers, --no-legend], says: a.timer a.service}
+  - run: {unit: app/0, args: [systemctl, stop, b.timer]}
+  - run: {unit: app/0, args: [systemctl, stop, b.timer], exit: 5, says: Unit b.timer not loaded}
+  - run: {unit: app/0, args: [systemctl, is-active, b.timer], exit: 3, says: inactive}
+  - advance: {seconds: 61}
+  - run: {unit: app/0, args: [systemctl, is-active, a.service], exit: 3, says: failed}
+  - run: {unit: app/0, args: [systemd-run, --unit=a, --on-active=5, 'true'], exit: 1, says: Unit a.service was already loaded}
+  - run: {unit: app/0, args: [systemctl, reset-failed, a.service]}
+  - run: {unit: app/0, args: [systemd-run, --unit=a, --on-active=5, 'true']}
+  - run: {unit: app/0, args: [systemctl, is-active, snap.kubelet.daemon], says: active}",
+    );
+    let why = bed.try_steps("  - run: {unit: app/0, args: [systemd-run, --scope, 'true']}").unwrap_err();
+    assert!(why.to_string().contains("systemd-run"), "{why:#}");
+}
+
+#[test]
+fn an_outage_may_be_of_one_request_of_one_machine_and_so_many_times() {
+    let mut bed = bed(&[], 2);
+    bed.steps(
+        "  - settle: {}
+  - store: {outage: {status: 503, requests: [cohorts], unit: app/0, times: 2}}
+  - run: {unit: app/1, args: [snap, create-cohort, kubelet]}
+  - run: {unit: app/0, args: [snap, create-cohort, kubelet], exit: 1, says: got unexpected HTTP status code 503}
+  - run: {unit: app/0, args: [snap, refresh, kubelet]}
+  - run: {unit: app/0, args: [snap, create-cohort, kubelet], exit: 1}
+  - run: {unit: app/0, args: [snap, create-cohort, kubelet]}
+  - store: {slow: 40, outage: {says: 'Cohort key rejected', requests: [refresh]}}
+  - run: {unit: app/1, args: [snap, refresh, kubelet], exit: 1, says: Cohort key rejected}
+  - store: {outage: none}",
+    );
+    let dump = bed.sim.world.dump();
+    assert_eq!(dump["store"]["faults"], serde_json::json!([]));
+    assert_eq!(dump["store"]["cohorts"].as_object().unwrap().len(), 2);
+    let change = &dump["machines"]["0"]["snapd"]["changes"][0];
+    assert_eq!(
+        (change["by"]["by"].as_str(), change["moves"][0]["to"]["revision"].as_str()),
+        (Some("admin"), Some("43"))
+    );
+    assert_eq!(change["by"]["argv"], serde_json::json!(["snap", "refresh", "kubelet"]));
+}

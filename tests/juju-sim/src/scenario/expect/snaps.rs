@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::sim::Sim;
 use crate::snapd::Change;
-use crate::world::Time;
 
 /// A snap on a machine.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -181,7 +180,9 @@ impl Sim {
         ensure!(e.at_most.is_none_or(|most| count <= most), "{shown}");
         ensure!(e.at_least.is_none_or(|least| count >= least), "{shown}");
         if let Some(most) = e.machines_at_once {
-            let at_once = most_machines_at_once(&found);
+            let at_once = self.world.machines_at_once(|id, change| {
+                found.iter().any(|(machine, found)| *machine == id && found.id == change.id)
+            });
             ensure!(at_once <= most, "{at_once} machines at once; {shown}");
         }
         if let Some(order) = &e.order {
@@ -197,13 +198,4 @@ impl Sim {
         }
         Ok(())
     }
-}
-
-fn most_machines_at_once(changes: &[(&str, &Change)]) -> usize {
-    let end = |change: &Change| change.ready.unwrap_or(Time(u64::MAX));
-    let at = |moment: Time| {
-        let open = changes.iter().filter(|(_, c)| c.spawn <= moment && moment < end(c));
-        open.map(|(id, _)| *id).collect::<std::collections::BTreeSet<_>>().len()
-    };
-    changes.iter().map(|(_, change)| at(change.spawn)).max().unwrap_or(0)
 }

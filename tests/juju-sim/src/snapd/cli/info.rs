@@ -2,11 +2,12 @@
 
 use super::flags::Flags;
 use super::list::notes;
+use super::rows::{Line, aligned, channels};
 use super::text::{moment, size, table};
 use super::{Client, Reply, Turn, after};
 use crate::snapd::{Hold, Snap};
-use crate::store::{Channel, Request, Revision, Risk, StoreSnap};
-use crate::world::{Time, World};
+use crate::store::{Request, StoreSnap};
+use crate::world::World;
 
 pub(super) fn info(world: &mut World, client: &Client, flags: Flags) -> Turn {
     asked(world, client.clone(), flags, Vec::new(), 0)
@@ -139,86 +140,6 @@ fn document(
         rows.into_iter().map(|(key, of)| Line::of(key, of, absolute)).chain(installed).collect();
     out.push_str(&aligned(&rows));
     out
-}
-
-struct Line {
-    key: String,
-    version: String,
-    date: String,
-    revision: String,
-    size: String,
-    notes: String,
-}
-
-enum Row<'a> {
-    Open(u32, &'a Revision, Time),
-    /// A safer risk of the track is open, or none.
-    Closed(bool),
-}
-
-impl Line {
-    fn of(key: String, row: Row<'_>, absolute: bool) -> Self {
-        let date = |time: Time| if absolute { time.rfc3339() } else { time.date() };
-        let none = String::new;
-        match row {
-            Row::Open(number, of, released) => Self {
-                key,
-                version: of.version.clone(),
-                date: date(released),
-                revision: format!("({number})"),
-                size: size(of.size),
-                notes: of.confinement.note().unwrap_or("-").to_owned(),
-            },
-            Row::Closed(forwards) => Self {
-                key,
-                version: if forwards { "^" } else { "--" }.to_owned(),
-                date: none(),
-                revision: none(),
-                size: none(),
-                notes: none(),
-            },
-        }
-    }
-}
-
-/// The rows of every track that has an open channel for this architecture.
-fn channels<'a>(snap: &'a StoreSnap, arch: &str) -> Vec<(String, Row<'a>)> {
-    let shown = snap.shown();
-    let mut rows = Vec::new();
-    for track in &snap.tracks {
-        let at = |risk: Risk| {
-            let channel = Channel { track: track.clone(), risk, branch: None };
-            let number = *shown.get(&channel)?.get(arch)?;
-            let released = snap.released.get(&channel).and_then(|by_arch| by_arch.get(arch));
-            Some((number, snap.revisions.get(&number)?, released.copied().unwrap_or(Time::START)))
-        };
-        if Risk::ALL.into_iter().all(|risk| at(risk).is_none()) {
-            continue;
-        }
-        let mut open = false;
-        for risk in Risk::ALL {
-            let row = at(risk).map_or(Row::Closed(open), |(number, of, date)| Row::Open(number, of, date));
-            open |= matches!(row, Row::Open(..));
-            rows.push((format!("  {track}/{}:", risk.name()), row));
-        }
-    }
-    rows
-}
-
-fn aligned(rows: &[Line]) -> String {
-    let width = |of: fn(&Line) -> &String| rows.iter().map(|row| of(row).len()).max().unwrap_or(0);
-    let (revisions, sizes) = (width(|row| &row.revision), width(|row| &row.size));
-    let cells = rows.iter().map(|row| {
-        vec![
-            row.key.clone(),
-            row.version.clone(),
-            row.date.clone(),
-            format!("{:>revisions$}", row.revision),
-            format!("{:>sizes$}", row.size),
-            row.notes.clone(),
-        ]
-    });
-    table(&cells.collect::<Vec<_>>(), 2, 1)
 }
 
 fn services(local: &Snap) -> String {

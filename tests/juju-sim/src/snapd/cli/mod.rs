@@ -12,6 +12,7 @@ mod many;
 mod messages;
 mod offline;
 mod refresh;
+mod rows;
 mod switch;
 mod text;
 
@@ -19,6 +20,8 @@ use super::{Presence, Starter};
 use crate::world::{Time, World};
 use commands::{OTHERS, command};
 use flags::Flags;
+#[cfg(test)]
+pub(super) use text::human;
 
 /// Who calls.
 #[derive(Debug, Clone)]
@@ -176,8 +179,14 @@ fn until_ready(
                 Turn::Done(reply)
             }),
         ),
+        (None, _) if world.snapd(&machine).is_some_and(|snapd| snapd.presence != Presence::Up) => {
+            // The client tries again for a while; the change itself waits for snapd.
+            after(world, offline::TRIES, move |world| match world.snapd(&machine).map(|s| s.presence) {
+                Some(Presence::Up) => until_ready(world, &machine, id, done),
+                _ => Reply::fail(1, &offline::unreachable("Get", &format!("changes/{id}"))).into(),
+            })
+        }
         (None, _) => {
-            // Where snapd or the machine went down, it is looked at again.
             let at = change.due.max(world.clock.plus(100));
             Turn::Until(at, Box::new(move |world| until_ready(world, &machine, id, done)))
         }

@@ -7,12 +7,15 @@ use crate::world::World;
 
 const DIAL: &str = "dial unix /run/snapd.socket: connect: no such file or directory";
 /// So long it tries a GET again.
-const TRIES: u64 = 120_000;
+pub(super) const TRIES: u64 = 120_000;
+
+/// What it says at last.
+pub(super) fn unreachable(verb: &str, path: &str) -> String {
+    format!("cannot communicate with server: {verb} \"http://localhost/v2/{path}\": {DIAL}")
+}
 
 pub(super) fn call(world: &World, name: &str, flags: &Flags) -> Turn {
-    let text = |verb: &str, path: &str| {
-        format!("cannot communicate with server: {verb} \"http://localhost/v2/{path}\": {DIAL}")
-    };
+    let text = unreachable;
     let one = flags.args.first().map_or("", String::as_str).to_owned();
     let posts = |text: String| Turn::from(Reply::fail(1, &text));
     let gets = |text: String| after(world, TRIES, move |_| Reply::fail(1, &text).into());

@@ -91,7 +91,7 @@ fn paragraph(words: &[&str], width: usize, margin: &str) -> String {
 const DAY: u64 = 86_400_000;
 
 /// `29 days ago, at 10:00 UTC`
-pub(super) fn human(then: Time, now: Time) -> String {
+pub(in crate::snapd) fn human(then: Time, now: Time) -> String {
     let clock = then.rfc3339().get(11..16).unwrap_or("").to_owned();
     let days = (then.0 / DAY) as i64 - (now.0 / DAY) as i64;
     match days {

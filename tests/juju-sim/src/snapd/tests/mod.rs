@@ -1,5 +1,6 @@
 //! The `snap` program compared with recordings of the real one, and its behaviours one by one.
 
+mod behaviours;
 mod client;
 mod daemon;
 
