@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The four levels that a charm may set, worst first: the order of DESIGN section 5.
+/// The four levels that a charm may set, worst first. Maintenance stands above waiting, as ops has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {

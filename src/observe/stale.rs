@@ -1,5 +1,5 @@
 //! Which event makes which part of the index stale. A part that is not named here stays: Juju wakes
-//! this unit for every change of it (juju-hooks reference, 2.2).
+//! this unit for every change of it (juju/juju `worker/uniter/relation/resolver.go`).
 
 use super::index::Index;
 use crate::juju::{Event, PlainHook, RelationEvent, RelationHook};

@@ -63,7 +63,7 @@ pub struct Outgoing {
     pub own: Option<BTreeMap<String, String>>,
 }
 
-/// The options of DESIGN section 6 that concern forwarding.
+/// The options that concern forwarding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForwardOptions {
     /// `forward-alert-rules`.
@@ -85,7 +85,7 @@ pub enum HostHealth {
     Off,
 }
 
-/// Budgets of DESIGN section 2, in bytes.
+/// Budgets, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// All own records together.
