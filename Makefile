@@ -9,7 +9,7 @@ CHARM := target/charm/lockstep_$(ARCH).charm
 # One target directory, the one that packing/pack.py and the tests look into.
 export CARGO_TARGET_DIR := $(CURDIR)/target
 
-.PHONY: help build charm test lint demo mutants soak clean
+.PHONY: help build charm test lint demo mutants bench soak clean
 .DEFAULT_GOAL := help
 
 help: ## print this list
@@ -30,7 +30,7 @@ lint: ## formatting, clippy, rustdoc and Python, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links' cargo doc --workspace --no-deps --document-private-items
-	python3 -W error -m py_compile packing/pack.py
+	python3 -W error -m py_compile packing/pack.py tests/mutants/run
 
 demo: charm ## the packed charm in a simulated Juju model
 	cargo build --package juju-sim
@@ -38,6 +38,10 @@ demo: charm ## the packed charm in a simulated Juju model
 
 mutants: ## take rules out of the source one by one, and see that tests fail
 	tests/mutants/run
+
+bench: charm ## what a hook costs, beside a bare loop of the same calls; docs/performance.md
+	cargo build --profile quick --package juju-sim
+	cargo bench --profile quick --bench hooks
 
 soak: charm ## the long tests too, and more random cases
 	cargo build --package juju-sim

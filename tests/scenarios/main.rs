@@ -43,6 +43,7 @@ scenarios! {
     f10_leadership_lost_within_the_hook_is_no_error
     f11_a_broken_relation_is_gone_at_once
     f11_a_broken_relation_is_gone_at_once_on_juju_3_1
+    f11_a_broken_relation_is_neither_read_nor_written_on_juju_3_1
     f12_a_blocked_status_stays_until_its_own_concern_is_content
     f13_two_units_of_lockstep_on_one_machine_share_nothing
     f14_a_leader_lost_before_it_had_written_anything_costs_nothing
