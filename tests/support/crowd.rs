@@ -49,7 +49,8 @@ steps:
         let mut sim = scenario.start(options, &[("lockstep".to_owned(), charm.to_owned())]).unwrap();
         scenario.run(&mut sim).unwrap();
         let beside = (0..peers).map(|n| format!("far/{n}")).collect();
-        let step = AddUnit { application: "lockstep".to_owned(), units: peers, to: Vec::new(), beside, arch: None };
+        let step =
+            AddUnit { application: "lockstep".to_owned(), units: peers, to: Vec::new(), beside, arch: None };
         if peers > 0 {
             sim.step(&Step::ScriptedUnits(step)).unwrap();
         }

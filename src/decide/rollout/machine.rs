@@ -8,6 +8,7 @@ use crate::databag::node::{Check, Exempt};
 use crate::observed::Rollout;
 use crate::snap::{
     Alteration, Answer, Channel, Installed, KeyDigest, Place, Relocation, Revision, SnapName, Trouble,
+    TroubleKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -108,8 +109,13 @@ fn key(rollout: &Rollout, installed: &Installed, memory: &mut RolloutMemory) -> 
         memory.keys.insert(name.clone(), seen);
         return Key::Is(digest);
     }
-    // A move in this pass may have stored another key beside the same revision.
-    if moves(rollout, name).next().is_some() {
+    // A move in this pass may have stored another key beside the same revision. One that failed has
+    // not: snapd puts the old one back.
+    let stored = moves(rollout, name).any(|(_, outcome)| match outcome {
+        Ok(_) => true,
+        Err(trouble) => trouble.kind == TroubleKind::Unfinished,
+    });
+    if stored {
         memory.keys.remove(name);
         return Key::Unread;
     }
@@ -156,7 +162,9 @@ fn learn(rollout: &Rollout, installed: &Installed, key: Key, memory: &mut Rollou
         }
         return;
     }
-    if let Some(moved) = memory.moved.get_mut(name) {
+    // While this unit holds a grant, a hook of its own that was killed may have moved the snap.
+    let at_work = rollout.app.granted.as_ref().is_ok_and(|granted| granted.of(&rollout.unit).is_some());
+    if let Some(moved) = memory.moved.get_mut(name).filter(|_| !at_work) {
         moved.passes = moved.passes.saturating_add(1);
         if moved.from == now {
             memory.moved_back.insert(name.clone());

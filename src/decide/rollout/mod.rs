@@ -23,6 +23,9 @@ mod view;
 pub use actions::{Action, Answer, act};
 pub use members::CONTROL_PLANE_HEALTHY;
 
+#[cfg(test)]
+mod tests;
+
 use super::options::RolloutOptions;
 use crate::databag::charm_state::RolloutMemory;
 use crate::databag::node::{NODE, Node, Role};
@@ -50,7 +53,7 @@ const AT_ONCE: u64 = 5;
 pub struct Outcome {
     /// To be carried out before it decides again; none: this is its last word in this pass.
     pub effect: Option<Effect>,
-    /// Keys of the own peer unit databag.
+    /// Keys of the own peer unit databag; none as long as an effect is asked for.
     pub unit: Keys,
     /// Keys of the peers application databag, to be written together; empty: nothing of it is to be
     /// written in this pass.
@@ -107,7 +110,9 @@ pub fn decide(rollout: &Rollout, options: &RolloutOptions) -> Outcome {
     };
     heads::report(&view, &mut node, false, &mut outcome.memory);
     Pass { view: &view, machine: machine.as_ref(), node: &node }.decide(&mut outcome);
-    outcome.unit.insert(NODE.to_owned(), Some(node.write()));
+    if outcome.effect.is_none() {
+        outcome.unit.insert(NODE.to_owned(), Some(node.write()));
+    }
     outcome
 }
 
@@ -158,6 +163,8 @@ impl Pass<'_, '_> {
         if matches!(outcome.effect, Some(Effect::Alter(Alteration::Move(_)))) {
             outcome.during = moves.during;
         }
+        let progress = moves.progress.filter(|_| outcome.effect.is_none());
+        outcome.unit.extend(progress.map(|progress| (PROGRESS.to_owned(), Some(progress.write()))));
     }
 
     /// The role in which this unit may act on its machine; none where it has none, or another unit or
@@ -194,7 +201,6 @@ impl Pass<'_, '_> {
         outcome.statuses.extend(moves.statuses.iter().cloned());
         if let Some(progress) = &moves.progress {
             outcome.log.extend(story::report(told, progress));
-            outcome.unit.insert(PROGRESS.to_owned(), Some(progress.write()));
             self.remark(progress, outcome);
         }
         let reported = moves.progress.as_ref().is_some_and(|progress| told != Some(progress));

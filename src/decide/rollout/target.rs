@@ -377,8 +377,9 @@ pub fn begin(view: &View<'_>, kind: Kind, snaps: BTreeMap<SnapName, SnapTarget>)
     target.before = before(view);
     if let Some(old) = view.target {
         let past = view.history.of(&old.id);
-        let completed = past.is_some_and(|past| past.completed);
-        let led = past.is_some_and(|past| past.control_plane);
+        let completed = past.is_some_and(|past| past.completed) || view.is_completed(None, old);
+        let led =
+            past.is_some_and(|past| past.control_plane) || view.is_completed(Some(Role::ControlPlane), old);
         target.completed = if completed { Some(old.earlier()) } else { old.completed.clone() };
         target.led = if led { Some(old.earlier()) } else { old.led.clone() };
         target.refused.clone_from(&old.refused);

@@ -1,0 +1,10 @@
+//! Rules by tables, and all of them together in a small random world.
+
+mod admin;
+mod fixture;
+mod grants;
+mod holds;
+mod moves;
+mod random;
+mod targets;
+mod world;
