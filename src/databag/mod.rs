@@ -19,6 +19,8 @@ pub mod peers;
 pub mod progress;
 pub mod record;
 pub mod remote_write;
+#[cfg(test)]
+mod rollout_tests;
 pub mod rules;
 pub mod skipped;
 pub mod target;

@@ -4,10 +4,11 @@
 //! unit's own charm refresh, the second is named. Fields that are not known here are kept by the
 //! types themselves (`more`), so that they survive a rewrite.
 
-use super::Fault;
+use super::{Fault, json};
 use serde::de::{DeserializeOwned, Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
+use serde_path_to_error::{Path, Segment};
 use std::fmt;
 
 /// Fields that this version does not know.
@@ -124,14 +125,25 @@ pub(super) fn read<T: DeserializeOwned>(text: &str, kinds: &[&str]) -> Result<T,
 pub(super) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Fault> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        // A place that the reader had not reached by name is shown as `?`.
-        let path = error.path().to_string();
-        let path = path.trim_end_matches(['?', '.']);
-        let path = if path.is_empty() { "$".to_owned() } else { format!("$.{path}") };
+        let path = place(error.path());
         Fault::new(path, Line::from(error.into_inner().to_string()).to_string())
     })?;
     deserializer.end().map_err(|error| Fault::new("$", error.to_string()))?;
     Ok(value)
+}
+
+/// The JSON path as far as it is known by name.
+fn place(path: &Path) -> String {
+    let mut place = "$".to_owned();
+    for segment in path {
+        match segment {
+            Segment::Seq { index } => place.push_str(&format!("[{index}]")),
+            Segment::Map { key } => place = json::child(&place, key),
+            Segment::Enum { variant } => place = json::child(&place, variant),
+            Segment::Unknown => return place,
+        }
+    }
+    place
 }
 
 /// The text of a value. Maps with text keys and plain values always serialise.

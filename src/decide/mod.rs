@@ -3,6 +3,7 @@
 //! Each concern decides alone. What it wants is a set of keys for each own databag, its statuses,
 //! and nothing else; what differs from what is there is worked out once, here.
 
+pub mod coherence;
 mod concern;
 mod difference;
 mod leader;

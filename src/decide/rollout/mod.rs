@@ -24,7 +24,7 @@ pub use actions::{Action, Answer, act};
 pub use members::CONTROL_PLANE_HEALTHY;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use super::options::RolloutOptions;
 use crate::databag::charm_state::RolloutMemory;

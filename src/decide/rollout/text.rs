@@ -335,3 +335,69 @@ pub fn progress(
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decide::rollout::tests::fixture::{name, target, unit};
+
+    /// Longest names that are usual: three digits of a unit, the longest managed snap.
+    #[test]
+    fn every_line_fits_what_juju_status_shows() {
+        let (far, app) = (unit(123), "lockstep".parse().unwrap());
+        let snap = name("kube-controller-manager");
+        let trouble = Trouble {
+            kind: TroubleKind::RunningApps { pids: vec![1_234_567, 1_234_568] },
+            command: String::new(),
+            text: String::new(),
+        };
+        let grant = Grant {
+            unit: far.clone(),
+            principal: None,
+            role: crate::databag::node::Role::Worker,
+            target: target(123).id,
+            serial: 1000,
+            more: crate::databag::More::new(),
+        };
+        let cause = self::trouble(&snap, &trouble);
+        let lines = [
+            busy(&snap, true),
+            busy(&snap, false),
+            key_unread(&snap),
+            tried_again(&cause),
+            granted(&grant),
+            until_well("kube-controller-manager.daemon is not active"),
+            its_turn(&target(123)),
+            exempt(&snap, Exempt::MovedBack, Revision::Store(12345)),
+            exempt(&snap, Exempt::Held, Revision::Store(12345)),
+            no_role(&app, [&snap]),
+            owned(&far),
+            foreign_owner("lockstep-b/12"),
+            itself(&app),
+            homeless(&snap),
+            no_holds(),
+            overdue(&grant),
+            differ(&snap, (&far, Revision::Store(12345)), (&far, Revision::Store(12346))),
+            passed(&[far.clone(), far.clone()]).unwrap(),
+            note(&Note::Unknown(snap.clone()), &app).unwrap(),
+            note(&Note::NoKeys(TroubleKind::StoreUnreachable), &app).unwrap(),
+            note(&Note::Refused(snap.clone()), &app).unwrap(),
+        ];
+        let waits = [
+            Wait::FirstUpdateStatus,
+            Wait::Unlisted(far.clone()),
+            Wait::Failed(far.clone(), None),
+            Wait::Build(far.clone()),
+            Wait::Window,
+            Wait::Off,
+            Wait::Source,
+            Wait::Paused,
+            Wait::Unhealthy(far.clone(), Some("kube-apiserver.daemon is not active".into())),
+            Wait::Unreported(vec![far.clone(), far]),
+            Wait::NoGoal,
+        ];
+        for status in lines.into_iter().chain(waits.iter().filter_map(|wait| super::wait(wait, &app))) {
+            assert!(status.line.len() <= 120, "{}: {}", status.line.len(), status.line);
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Rules by tables, and all of them together in a small random world.
 
 mod admin;
-mod fixture;
+pub mod fixture;
 mod grants;
 mod holds;
 mod moves;
