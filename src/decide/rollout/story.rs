@@ -42,8 +42,10 @@ pub fn news(news: &News) -> Told {
 
 /// This unit's own report, where it tells something else than before.
 pub fn report(before: Option<&Progress>, now: &Progress) -> Option<Told> {
+    // That a unit which waits has read the next target is no news.
     let same = before.is_some_and(|before| {
-        (before.state, before.serial, &before.target) == (now.state, now.serial, &now.target)
+        let waits = now.state == State::Ready || before.target == now.target;
+        (before.state, before.serial) == (now.state, now.serial) && waits
     });
     let target = now.target.as_ref().filter(|_| !same)?;
     let was = before.map_or_else(|| "new".to_owned(), |before| before.state.to_string());

@@ -60,19 +60,17 @@ impl World {
         let unit = self.units.get_mut(&number).unwrap();
         match event {
             Event::Joined(other) | Event::Changed(other) => {
-                if let Some(bag) = of {
+                let joined = event == Event::Joined(other) || unit.view.contains_key(&other);
+                if let Some(bag) = of.filter(|_| joined) {
                     unit.view.insert(other, bag);
                 }
             }
             Event::Departed(other) => {
                 unit.view.remove(&other);
             }
-            Event::App
-            | Event::Elected
-            | Event::UpdateStatus
-            | Event::Outside
-            | Event::Departing
-            | Event::Removing => {}
+            // Who leaves has departed from everybody.
+            Event::Departing => unit.view.clear(),
+            Event::App | Event::Elected | Event::UpdateStatus | Event::Outside | Event::Removing => {}
         }
         let mut rollout = self.observe(number, event);
         if self.rng.percent(60) {

@@ -151,7 +151,7 @@ impl World {
             return (!killed).then(|| Err(trouble(TroubleKind::Unfinished)));
         }
         let answer = if old == new { Answer::NothingToDo } else { Answer::Done };
-        unit.ill = unit.ill && old.revision == new.revision;
+        unit.ill = false;
         unit.snaps.insert(name.clone(), new);
         (!killed).then_some(Ok(answer))
     }

@@ -51,6 +51,8 @@ pub struct World {
     pub now: u64,
     pub options: RolloutOptions,
     pub units: BTreeMap<u32, Unit>,
+    /// How many units there have been.
+    pub joined: u32,
     pub leader: Option<u32>,
     pub app: AppBag,
     pub store: StoreWorld,

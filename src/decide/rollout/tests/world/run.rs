@@ -65,6 +65,7 @@ impl World {
             now: 1_800_000_000,
             options,
             units: BTreeMap::new(),
+            joined: 0,
             leader: None,
             app: AppBag::default(),
             store: StoreWorld { up: true, heads, keys: BTreeMap::new() },
@@ -93,8 +94,9 @@ impl World {
     }
 
     fn join(&mut self, role: Role) {
-        let number =
-            self.units.keys().last().map_or(0, |last| last + 1).max(self.store.keys.len() as u32 % 3);
+        // A number is never used again.
+        let number = self.joined;
+        self.joined += 1;
         let architecture = if self.rng.percent(25) { Architecture::Arm64 } else { Architecture::Amd64 };
         let revision = 98 + u32::try_from(self.rng.below(4)).unwrap();
         let snap = Snap { revision, key: None, held: false };
@@ -152,6 +154,7 @@ impl World {
                 unit.ill = !unit.ill;
             }
             15 => self.now += self.rng.next() % 1500,
+            16..=17 => self.admin_at_random(),
             _ => self.advance(number),
         }
     }
@@ -239,9 +242,6 @@ impl World {
         self.tell(|| "no more faults".to_owned());
         self.faults = false;
         self.store.up = true;
-        for unit in self.units.values_mut() {
-            unit.ill = false;
-        }
         self.remove_dead();
         if self.living().is_empty() {
             return;
@@ -251,6 +251,7 @@ impl World {
                 let next = self.units.values().find(|unit| !unit.leaving).map(|unit| unit.number);
                 self.elect(next);
             }
+            self.heal();
             self.round();
             self.retry();
             if self.is_settled() {
@@ -260,24 +261,55 @@ impl World {
         panic!("L1: {}", self.show());
     }
 
-    /// An admin lets failed units try again.
+    /// Who is ill is mended by its move; who has none before it, by itself.
+    fn heal(&mut self) {
+        for unit in self.units.values_mut() {
+            let waits = matches!(&unit.bag.progress, Some(Ok(told)) if told.state == State::Ready);
+            unit.ill &= waits && unit.snaps.values().any(|snap| snap.key.is_none());
+        }
+    }
+
+    /// An admin lets a failed unit try again.
     fn retry(&mut self) {
-        let Some(leader) = self.leader.filter(|leader| self.units.contains_key(leader)) else { return };
         let failed = self
             .units
             .values()
             .find(|unit| matches!(&unit.bag.progress, Some(Ok(progress)) if progress.state == State::Failed));
-        let Some(unit) = failed.map(|unit| unit_name(unit.number)) else { return };
+        if let Some(unit) = failed.map(|unit| unit_name(unit.number)) {
+            self.admin(&Action::RetryUnit { unit });
+        }
+    }
+
+    /// An admin tries something that is no override.
+    fn admin_at_random(&mut self) {
+        let numbers: Vec<u32> = self.units.keys().copied().collect();
+        let unit = unit_name(numbers[self.rng.below(numbers.len())]);
+        let action = if self.rng.percent(50) {
+            Action::RetryUnit { unit }
+        } else {
+            Action::SkipUnit { unit, force: false }
+        };
+        self.admin(&action);
+    }
+
+    /// Runs an action on the leader, which commits at once.
+    fn admin(&mut self, action: &Action) {
+        let able = |unit: &Unit| unit.hook.is_none() && !unit.leaving && !unit.dead;
+        let leader = self.leader.filter(|leader| self.units.get(leader).is_some_and(able));
+        let Some(leader) = leader else { return };
         self.begin(leader, true);
         let mut hook = self.units.get_mut(&leader).unwrap().hook.take().unwrap();
         hook.rollout.app = self.snapshot(leader);
-        let action = Action::RetryUnit { unit: unit.clone() };
-        match act(&hook.rollout, &self.options, &action) {
+        match act(&hook.rollout, &self.options, action) {
             Answer::Done { app, line, .. } => {
                 self.tell(|| format!("admin: {line}"));
+                let before = self.app.granted.as_ref().unwrap().last;
                 write_app(&mut self.app, &app);
-                self.serials
-                    .extend(self.app.granted.as_ref().unwrap().grants.iter().map(|grant| grant.serial));
+                let granted = self.app.granted.as_ref().unwrap();
+                let new = granted.grants.iter().map(|grant| grant.serial).filter(|serial| *serial > before);
+                for serial in new.collect::<Vec<_>>() {
+                    assert!(self.serials.insert(serial), "serial {serial} comes back");
+                }
                 self.notify(leader, Event::App);
             }
             Answer::Refused(why) => self.tell(|| format!("admin: {why}")),
@@ -307,8 +339,13 @@ impl World {
         let units: Vec<String> = self
             .units
             .values()
-            .map(|unit| format!("{} {:?} {:?} {:?}", unit.number, unit.role, unit.bag.progress, unit.snaps))
+            .map(|unit| {
+                let (number, progress) = (unit.number, &unit.bag.progress);
+                format!("{number} {:?} {progress:?} sees {:?} {:?}", unit.role, unit.view.keys(), unit.snaps)
+            })
             .collect();
-        format!("{:?}\n{:?}\n{}", self.app.granted, self.app.target, units.join("\n"))
+        let target = self.app.target.as_ref().unwrap().as_ref().map(|target| target.id.to_string());
+        let granted = &self.app.granted.as_ref().unwrap().grants;
+        format!("leader {:?}\n{granted:?}\n{target:?}\n{}", self.leader, units.join("\n"))
     }
 }
