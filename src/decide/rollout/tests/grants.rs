@@ -43,6 +43,16 @@ fn ending_a_grant_and_giving_the_next_is_one_write() {
 }
 
 #[test]
+fn after_an_effect_on_the_machine_the_leader_writes_nothing_in_that_pass() {
+    let mut case = Case::new(&[C, C]);
+    assert_eq!(grants(&case), ["1 1"]);
+    let hold = crate::snap::Alteration::Hold { names: [super::fixture::name("kubelet")].into() };
+    case.rollout.done.push((hold, Ok(crate::snap::Answer::Done)));
+    let outcome = case.decide();
+    assert_eq!((outcome.app.len(), outcome.related.len(), outcome.follow_up), (0, 0, Some(5)));
+}
+
+#[test]
 fn nobody_is_granted_before_the_first_update_status_or_while_leaving() {
     let mut case = Case::new(&[C, C]);
     case.rollout.memory.met = false;
