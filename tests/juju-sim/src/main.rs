@@ -37,6 +37,9 @@ struct Run {
     /// One JSON object a line: every event, then the world.
     #[arg(long)]
     json: bool,
+    /// Writes the run to this file as one self-contained page, too.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Every call of a hook tool.
     #[arg(long)]
     trace: bool,
@@ -89,6 +92,12 @@ fn run_scenario(run: &Run, out: &mut impl Write) -> Result<bool> {
             writeln!(out, "{} (seed {seed})\n", scenario.name)?;
         }
         let judged = scenario.run(&mut sim);
+        if let Some(file) = &run.html {
+            let failure = judged.as_ref().err().map(|e| format!("{e:#}"));
+            let shown =
+                show::Run { name: &scenario.name, seed, failure: failure.as_deref(), events: &sim.events };
+            fs_err::write(file, show::page(&shown)?)?;
+        }
         print(run, &sim, &judged, out)?;
         Ok(judged.is_ok())
     })();
