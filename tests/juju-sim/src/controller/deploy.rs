@@ -171,6 +171,9 @@ impl World {
                 self.set_up_snap(machine, spec)?;
             }
         }
+        for (path, access) in &provision.kubeconfigs {
+            self.set_kubeconfig(machine, path.as_deref(), *access);
+        }
         if let Some(unit) = self.units.get_mut(unit).filter(|u| u.scripted && !provision.commands.is_empty())
         {
             unit.owe("start");

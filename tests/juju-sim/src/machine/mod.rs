@@ -1,8 +1,8 @@
 //! Programs of a machine that are not Juju's: links in the machine's `usr/bin` that call through the machine's own
 //! socket, inside hooks and outside.
 //!
-//! `snap`, `systemd-run`, `systemctl` and `juju-exec` are on every machine; a scenario may add programs with fixed
-//! answers, which win.
+//! `snap`, `systemd-run`, `systemctl` and `juju-exec` are on every machine, `kubectl` and `k8s` where their snaps are;
+//! a scenario may add programs with fixed answers, which win.
 
 mod systemd;
 
@@ -10,16 +10,29 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use crate::agent::files::link;
+use crate::agent::files::{link, write_atomically};
+use crate::kube::{Access, hostname};
 use crate::sim::Sim;
 use crate::snapd::{Client, Presence, Reply, Turn};
 use crate::tools::Call;
-use crate::world::{Stub, World};
+use crate::world::{Machine, Stub, World};
 
 pub use systemd::{Transient, parse_span};
 
 /// Programs that every machine has.
 pub const PROGRAMS: [&str; 4] = ["juju-exec", "snap", "systemctl", "systemd-run"];
+/// Programs of the Kubernetes cluster.
+pub(crate) const KUBE_PROGRAMS: [&str; 2] = ["k8s", "kubectl"];
+
+/// Whether a program can be called on a machine.
+pub(crate) fn has(machine: &Machine, name: &str) -> bool {
+    machine.programs.contains_key(name)
+        || match name {
+            "snap" => machine.snapd.presence != Presence::Absent,
+            name if KUBE_PROGRAMS.contains(&name) => machine.has_kubectl(name),
+            name => PROGRAMS.contains(&name),
+        }
+}
 
 /// Answers a call of such a program, but for `juju-exec`, which the simulator itself runs.
 pub(crate) fn call(world: &mut World, client: &Client, call: &Call) -> Turn {
@@ -32,6 +45,7 @@ pub(crate) fn call(world: &mut World, client: &Client, call: &Call) -> Turn {
         "systemd-run" => {
             Turn::Done(systemd::run(world, &client.machine, client.by.unit.as_deref(), &call.args))
         }
+        "k8s" | "kubectl" => crate::kube::call(world, client, &call.tool, &call.args),
         "systemctl" => Turn::Done(systemd::ctl(world, &client.machine, &call.args)),
         name => Turn::Done(Reply {
             code: 127,
@@ -53,21 +67,59 @@ impl Sim {
         Ok(())
     }
 
-    /// Links for the programs that a machine has now.
+    /// Links for the programs that a machine has now, and the files by which it knows itself and its cluster.
     pub(crate) fn link_programs(&self, machine: &str) -> Result<()> {
-        let bin = self.paths(machine).programs();
+        let paths = self.paths(machine);
+        let bin = paths.programs();
         fs_err::create_dir_all(&bin)?;
-        let of = self.world.machines.get(machine);
-        let absent = of.is_some_and(|m| m.snapd.presence == Presence::Absent);
-        for name in PROGRAMS {
+        let Some(of) = self.world.machines.get(machine) else { return Ok(()) };
+        for name in PROGRAMS.into_iter().chain(KUBE_PROGRAMS) {
             let place = bin.join(name);
-            let stub = of.is_some_and(|m| m.programs.contains_key(name));
-            match (place.symlink_metadata().is_ok(), name == "snap" && absent && !stub) {
-                (false, false) => link(self.tool(), &place)?,
-                (true, true) => fs_err::remove_file(&place)?,
+            match (place.symlink_metadata().is_ok(), has(of, name)) {
+                (false, true) => link(self.tool(), &place)?,
+                (true, false) => fs_err::remove_file(&place)?,
                 (_, _) => {}
+            }
+        }
+        let name = format!("{}\n", hostname(&self.world.model.uuid, machine));
+        for place in ["etc/hostname", "proc/sys/kernel/hostname"] {
+            put(&paths.root.join(place), &name)?;
+        }
+        for (place, access) in &of.kube.kubeconfigs {
+            let place = paths.root.join(place.trim_start_matches('/'));
+            match access {
+                Access::Absent => match fs_err::remove_file(&place) {
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+                    _ => {}
+                },
+                access @ (Access::Admin | Access::Node | Access::Nothing | Access::Unauthorized) => {
+                    put(&place, &kubeconfig(&self.world, machine, *access))?
+                }
             }
         }
         Ok(())
     }
+}
+
+/// Writes a file that may be there already.
+fn put(place: &Path, text: &str) -> Result<()> {
+    if fs_err::read_to_string(place).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    if let Some(dir) = place.parent() {
+        fs_err::create_dir_all(dir)?;
+    }
+    write_atomically(place, text).map_err(Into::into)
+}
+
+/// A kubeconfig as a charm writes it. What its bearer may do is known to the simulator alone.
+fn kubeconfig(world: &World, machine: &str, access: Access) -> String {
+    let address = world.api_server(machine).map_or("10.1.255.1:6443".to_owned(), |(_, address)| address);
+    let user = format!("{access:?}").to_lowercase();
+    format!(
+        "apiVersion: v1\nclusters:\n- cluster:\n    server: https://{address}\n  name: juju-cluster\ncontexts:\n\
+         - context:\n    cluster: juju-cluster\n    user: {user}\n  name: juju-context\n\
+         current-context: juju-context\nkind: Config\npreferences: {{}}\nusers:\n- name: {user}\n  user:\n    \
+         token: {user}::simulated\n"
+    )
 }

@@ -4,6 +4,7 @@
 //! named by its endpoints, `[k8s:cos-agent, lockstep:cos-agent]`, or `[lockstep:peers]`.
 
 mod expect;
+mod kube_step;
 mod select;
 mod snap_steps;
 mod snap_types;
@@ -17,6 +18,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
 pub use expect::*;
+pub use kube_step::KubeStep;
 pub use snap_types::*;
 pub use types::*;
 
@@ -209,6 +211,7 @@ impl Step {
             | Self::Snapd(_)
             | Self::Proxy(_)
             | Self::AutoRefresh(_)
+            | Self::Kube(_)
             | Self::Run(_)
             | Self::SnapTimes(_)
             | Self::Commands(_)

@@ -50,6 +50,7 @@ impl Step {
             Self::SnapdVersion(_) => "snapd-version",
             Self::Snapd(_) => "snapd",
             Self::Proxy(_) => "proxy",
+            Self::Kube(_) => "kube",
             Self::AutoRefresh(_) => "auto-refresh",
             Self::Run(_) => "run",
             Self::SnapTimes(_) => "snap-times",
@@ -129,6 +130,7 @@ impl Sim {
             Step::SnapdVersion(step) => self.snapd_version_step(step),
             Step::Snapd(step) => self.snapd_step(step),
             Step::Proxy(step) => self.proxy_step(step),
+            Step::Kube(step) => self.kube_step(step),
             Step::AutoRefresh(step) => self.auto_refresh_step(step),
             Step::Run(step) => self.run_step(step),
             Step::SnapTimes(step) => {
@@ -208,8 +210,12 @@ impl Sim {
         let charm = self.charm(&step.charm)?;
         let units = step.units.unwrap_or(if charm.subordinate { 0 } else { 1 });
         let application = step.application.clone().unwrap_or_else(|| step.charm.clone());
-        let provision =
-            Provision { arch: step.arch.clone(), snaps: step.snaps.clone(), commands: step.commands.clone() };
+        let provision = Provision {
+            arch: step.arch.clone(),
+            snaps: step.snaps.clone(),
+            commands: step.commands.clone(),
+            kubeconfigs: step.kubeconfig.iter().map(|access| (None, *access)).collect(),
+        };
         if provision != Provision::default() {
             self.world.provisions.insert(application.clone(), provision);
         }

@@ -7,9 +7,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    AutoRefreshStep, CommandsStep, Expect, MachinesAre, RunStep, SnapTimesStep, SnapdStep, SnapsStep,
-    StoreStep,
+    AutoRefreshStep, CommandsStep, Expect, KubeStep, MachinesAre, RunStep, SnapTimesStep, SnapdStep,
+    SnapsStep, StoreStep,
 };
+use crate::kube::Access;
 use crate::sim::{Fault, KillBy};
 use crate::snapd::SnapSpec;
 use crate::world::Stub;
@@ -84,6 +85,8 @@ pub enum Step {
     Snapd(SnapdStep),
     /// Machines use a store proxy; null for none.
     Proxy(MachinesAre),
+    /// The Kubernetes cluster of these machines.
+    Kube(Box<KubeStep>),
     /// snapd refreshes by itself.
     AutoRefresh(AutoRefreshStep),
     /// An admin runs a command on a machine, as root.
@@ -135,6 +138,9 @@ pub struct DeployStep {
     /// Architecture of the machines of its units.
     #[serde(default)]
     pub arch: Option<String>,
+    /// What the bearer of its machines' kubeconfig may do; there is none if it is left out.
+    #[serde(default)]
+    pub kubeconfig: Option<Access>,
 }
 
 /// Of `add-unit`.

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use super::program::Called;
 use super::{Running, Sim};
-use crate::machine::PROGRAMS;
+use crate::machine;
 use crate::process::{Exit, Happening, Process, Spawn, Stream};
 use crate::snapd::{Client, Starter};
 use crate::tools::Call;
@@ -44,9 +44,7 @@ impl Sim {
             || dir == Path::new("/usr/bin")
             || dir == Path::new("/snap/bin");
         let of = self.world.machines.get(machine)?;
-        let known = PROGRAMS.contains(&name.as_str()) || of.programs.contains_key(&name);
-        let absent = name == "snap" && of.snapd.presence == crate::snapd::Presence::Absent;
-        (ours && known && !absent).then_some(name)
+        (ours && machine::has(of, &name)).then_some(name)
     }
 
     /// A program of the host, with the simulated ones in its `PATH`.

@@ -49,6 +49,10 @@ impl Sim {
         if call.tool == "juju-exec" && !stub {
             return self.juju_exec(client, call).map(Called::Reply);
         }
+        // A place below the directory that stands for the machine's `/` is a place of the machine.
+        let args = call.args.iter().map(|arg| self.without_scratch(&client.machine, arg)).collect();
+        let inner = Call { args, ..call.clone() };
+        let call = if machine::KUBE_PROGRAMS.contains(&call.tool.as_str()) { &inner } else { call };
         let first = self.world.machines.get(&client.machine).map_or(0, |m| m.snapd.next_change);
         let mut done = false;
         let mut turn = machine::call(&mut self.world, client, call);

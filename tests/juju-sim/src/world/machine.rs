@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::kube::KubeMachine;
 use crate::machine::Transient;
 use crate::snapd::Snapd;
 
@@ -30,6 +31,8 @@ pub struct Machine {
     pub snapd: Snapd,
     /// Transient timers and their services, by name without the suffix.
     pub transient: BTreeMap<String, Transient>,
+    /// What it is to the Kubernetes cluster.
+    pub kube: KubeMachine,
 }
 
 /// A program that always answers the same.
@@ -59,6 +62,7 @@ impl Machine {
             programs: BTreeMap::new(),
             snapd: Snapd::default(),
             transient: BTreeMap::new(),
+            kube: KubeMachine::default(),
         }
     }
 

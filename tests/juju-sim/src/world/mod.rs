@@ -27,6 +27,7 @@ pub use time::Time;
 pub use unit::{Life, Pending, RelationState, Unit, Uniter, tag as unit_tag};
 pub use version::Version;
 
+use crate::kube::{Access, Kube};
 use crate::rng::Rng;
 use crate::snapd::SnapTimes;
 use crate::store::Store;
@@ -80,6 +81,9 @@ pub struct Provision {
     pub snaps: Vec<crate::snapd::SnapSpec>,
     /// What scripted units run on their machines, in each of their hooks.
     pub commands: Vec<Vec<String>>,
+    /// What the bearers of its machines' kubeconfigs may do, by place; none: at the usual one.
+    #[serde(skip)]
+    pub kubeconfigs: BTreeMap<Option<String>, Access>,
 }
 
 /// The whole model.
@@ -119,6 +123,8 @@ pub struct World {
     pub provisions: BTreeMap<String, Provision>,
     /// The snap store.
     pub store: Store,
+    /// The Kubernetes cluster.
+    pub kube: Kube,
     /// How long changes of snaps take.
     pub snap_times: SnapTimes,
     /// Transient timers fire.
@@ -154,6 +160,7 @@ impl World {
             update_status_interval: 300_000,
             provisions: BTreeMap::new(),
             store: Store::new(seed),
+            kube: Kube::default(),
             snap_times: SnapTimes::default(),
             timers: true,
             log: Vec::new(),
