@@ -28,4 +28,6 @@ pub mod juju;
 
 pub mod snap;
 
+pub mod kube;
+
 pub mod log;

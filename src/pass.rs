@@ -176,6 +176,7 @@ impl Unit {
                 effect @ (Effect::ReadAppBag
                 | Effect::ReadGoalState
                 | Effect::ReadInfo { .. }
+                | Effect::ReadKube { .. }
                 | Effect::CreateCohorts { .. }) => {
                     let now = self.clock.ticks();
                     if read_more(&observer, &mut observation, &effect)? {

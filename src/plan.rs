@@ -60,6 +60,12 @@ pub enum Effect {
         /// The snaps, installed here or not.
         names: Vec<SnapName>,
     },
+    /// Asks the API server: whether it is ready, all nodes and the pods of `kube-system`, or the own node
+    /// alone.
+    ReadKube {
+        /// Whether more than the own node is asked for.
+        whole: bool,
+    },
     /// Makes a key for each of the names in one command: all or nothing. Alters nothing on the machine.
     CreateCohorts {
         /// The snaps, installed here or not.

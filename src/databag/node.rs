@@ -11,6 +11,8 @@ use std::fmt;
 pub const NODE: &str = "node";
 /// The key of what a control-plane member tells of granted workers.
 pub const NODES: &str = "nodes";
+/// The key in which Juju itself tells a unit's address.
+pub const ADDRESS: &str = "ingress-address";
 
 /// What a machine is in the cluster. The control plane is the higher one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -56,6 +58,12 @@ pub struct Node {
     pub principal: Option<UnitName>,
     /// The machine's id, `3` or `3/lxd/0`.
     pub machine: Line,
+    /// The machine's host name, in lower case: its node is named so, unless a cloud names it otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<Line>,
+    /// The machine's address, where it is known: its node is found by it where no name fits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<Line>,
     /// The machine's architecture.
     pub architecture: Architecture,
     /// The charm build.
@@ -154,6 +162,11 @@ pub enum Check {
 }
 
 impl Check {
+    /// Whether both say the same but for the reason.
+    pub fn is_like(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+
     /// Whether it is seen not to work.
     pub fn is_bad(&self) -> bool {
         matches!(self, Self::Bad(_))
@@ -232,6 +245,8 @@ impl Node {
             role: None,
             principal: None,
             machine: machine.into(),
+            host: None,
+            address: None,
             architecture,
             build: build.into(),
             snaps: BTreeMap::new(),
@@ -277,6 +292,11 @@ pub struct NodeReady {
 }
 
 impl Nodes {
+    /// What is told of these workers.
+    pub fn new(nodes: BTreeMap<UnitName, NodeReady>) -> Self {
+        Self { nodes, ..Self::default() }
+    }
+
     /// Reads the value of the key.
     pub fn read(text: &str) -> Result<Self, Unread> {
         wire::read(text, &[])

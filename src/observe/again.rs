@@ -1,7 +1,7 @@
 //! What a decision asked to be read beside, and what an alteration of the machine makes stale.
 
 use super::pass::{Observation, Observer};
-use super::{machine, reader, rollout};
+use super::{kube, machine, reader, rollout};
 use crate::juju::{Endpoint, Scope};
 use crate::plan::Effect;
 use crate::snap::{Alteration, Answer, Trouble};
@@ -31,6 +31,12 @@ pub fn read_more(
             part.store.infos.extend(observer.snap.infos(names));
             part.app.fresh = false;
         }
+        Effect::ReadKube { whole } => {
+            let (index, remembered) = (&observation.kept.index, &observation.observed.remembered);
+            let runner = observer.snap.runner();
+            part.kube.seen =
+                Some(kube::read(runner, observer.context, index, remembered, &part.kube, *whole));
+        }
         Effect::CreateCohorts { names } => {
             part.store.created.push((names.clone(), observer.snap.create_cohort(names)));
             part.app.fresh = false;
@@ -50,6 +56,10 @@ pub fn altered(
 ) {
     let managed = rollout::managed(&observation.kept.index, &observation.observed.remembered);
     let part = &mut observation.observed.rollout;
+    if alteration.moves() {
+        // What was seen before says nothing of what runs now.
+        part.kube.seen = None;
+    }
     part.done.push((alteration, outcome));
     part.snapd = machine::read(observer.snap, &managed, true);
     part.store.left = observer.snap.store_left().as_secs();

@@ -6,6 +6,7 @@ mod cache;
 mod forwarding;
 mod full;
 mod index;
+mod kube;
 mod machine;
 mod owner;
 mod pass;

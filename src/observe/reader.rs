@@ -140,7 +140,7 @@ fn missing(members: &BTreeSet<UnitName>, relation: &Relation) -> Vec<UnitName> {
 
 /// What a unit databag on peers tells of rollouts.
 pub fn rollout_texts(bag: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let keys = [node::NODE, node::NODES, progress::PROGRESS];
+    let keys = [node::NODE, node::NODES, node::ADDRESS, progress::PROGRESS];
     keys.into_iter().filter_map(|key| Some((key.to_owned(), bag.get(key)?.clone()))).collect()
 }
 

@@ -1,12 +1,12 @@
 //! What the rollout looks at, out of the index and from snapd.
 
 use super::index::{Index, Relation};
-use super::machine;
+use super::{kube, machine};
 use crate::databag::charm_state::Remembered;
 use crate::databag::cohorts::{Offer, Versions};
 use crate::databag::granted::{GRANTED, Granted};
 use crate::databag::history::{HISTORY, History};
-use crate::databag::node::{NODE, Node};
+use crate::databag::node::{NODE, NODES, Node, Nodes};
 use crate::databag::peers;
 use crate::databag::progress::{PROGRESS, Progress, State};
 use crate::databag::skipped::{SKIPPED, Skipped};
@@ -76,6 +76,7 @@ pub fn observe(index: &Index, beside: &Beside<'_>, snap: &Snap) -> Rollout {
         source: source(index),
         followers: followers(index),
         snapd,
+        kube: kube::around(context, index, remembered),
         store: Store { left: snap.store_left().as_secs(), ..Store::default() },
         done: Vec::new(),
         memory: remembered.rollout.clone(),
@@ -146,6 +147,7 @@ fn told(texts: Option<&BTreeMap<String, String>>) -> Told {
     Told {
         node: get(NODE).map(|text| Node::read(text)),
         progress: get(PROGRESS).map(|text| Progress::read(text)),
+        nodes: get(NODES).map(|text| Nodes::read(text)),
     }
 }
 

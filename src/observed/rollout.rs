@@ -8,11 +8,12 @@ use crate::databag::charm_state::RolloutMemory;
 use crate::databag::cohorts::{Offer, Versions};
 use crate::databag::granted::Granted;
 use crate::databag::history::History;
-use crate::databag::node::{Node, Role};
+use crate::databag::node::{Node, Nodes, Role};
 use crate::databag::progress::Progress;
 use crate::databag::skipped::Skipped;
 use crate::databag::target::Target;
 use crate::juju::{AppName, RelationId, Timestamp, UnitName};
+use crate::kube;
 use crate::snap::{
     Alteration, Answer, Architecture, Change, CohortKey, Info, Installed, Service, SnapName, SnapdVersion,
     Trouble,
@@ -62,6 +63,8 @@ pub struct Rollout {
     pub followers: BTreeMap<RelationId, Follower>,
     /// This machine. Read again after each effect on it.
     pub snapd: Snapd,
+    /// The Kubernetes cluster, as far as it is seen from this machine.
+    pub kube: Kube,
     /// The store's answers in this pass.
     pub store: Store,
     /// The effects on the machine that were carried out in this pass, in order, with their outcome.
@@ -94,6 +97,7 @@ impl Rollout {
             source: None,
             followers: BTreeMap::new(),
             snapd: Snapd::default(),
+            kube: Kube::default(),
             store: Store::default(),
             done: Vec::new(),
             memory: RolloutMemory::default(),
@@ -123,6 +127,8 @@ pub struct Told {
     pub node: Option<Result<Node, Unread>>,
     /// Its key `progress`; likewise.
     pub progress: Option<Result<Progress, Unread>>,
+    /// Its key `nodes`; likewise.
+    pub nodes: Option<Result<Nodes, Unread>>,
 }
 
 /// The peers application databag.
@@ -185,6 +191,52 @@ pub struct Snapd {
     pub services: Result<BTreeMap<SnapName, Vec<Service>>, Trouble>,
     /// The version of the running snapd; none where it does not tell.
     pub version: Option<SnapdVersion>,
+}
+
+/// What can be seen of the Kubernetes cluster from this machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Kube {
+    /// The machine's host name in lower case.
+    pub host: Option<String>,
+    /// The machine's address, where Juju has told it.
+    pub address: Option<String>,
+    /// Whether there is a kubeconfig: without one nothing is looked at.
+    pub kubeconfig: bool,
+    /// What the API server answered in this pass, since the last move; none: it was not asked.
+    pub seen: Option<Seen>,
+}
+
+/// What the API server answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// Whether it is ready; none where only the own node was asked for.
+    pub api_server: Option<Result<(), kube::Trouble>>,
+    /// The own node.
+    pub own: Result<kube::Node, kube::Trouble>,
+    /// All nodes, by name.
+    pub nodes: Result<Vec<kube::Node>, kube::Trouble>,
+    /// The pods of `kube-system`.
+    pub pods: Result<kube::Pods, kube::Trouble>,
+}
+
+impl Seen {
+    /// Nothing but why. `whole`: of everything, else of the own node.
+    pub fn nothing(trouble: &kube::Trouble, whole: bool) -> Self {
+        let seen = Self { own: Err(trouble.clone()), ..Self::default() };
+        if !whole {
+            return seen;
+        }
+        let api_server = Some(Err(trouble.clone()));
+        Self { api_server, nodes: Err(trouble.clone()), pods: Err(trouble.clone()), ..seen }
+    }
+}
+
+impl Default for Seen {
+    /// Nothing was asked.
+    fn default() -> Self {
+        let trouble = kube::Trouble { kind: kube::TroubleKind::Other, text: "not asked".to_owned() };
+        Self { api_server: None, own: Err(trouble.clone()), nodes: Err(trouble.clone()), pods: Err(trouble) }
+    }
 }
 
 /// What the store answered in this pass.

@@ -32,6 +32,16 @@ pub enum Alteration {
     },
 }
 
+impl Alteration {
+    /// Whether it brings, or may bring, another revision.
+    pub fn moves(&self) -> bool {
+        match self {
+            Self::Move(_) | Self::Install { .. } => true,
+            Self::Hold { .. } | Self::Unhold { .. } | Self::LeaveCohort { .. } => false,
+        }
+    }
+}
+
 /// One snap, and where it goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relocation {

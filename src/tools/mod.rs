@@ -1,10 +1,11 @@
-//! The only place that starts a process: hook tools and `snap`, later `kubectl` and `systemd-run`.
+//! The only place that starts a process: hook tools, `snap`, `kubectl` and `systemd-run`.
 //!
 //! Wrappers build an argument list, run it within a time limit and give typed values or a
 //! [`ToolError`]; they decide nothing. Matching on error texts happens here only.
 
 mod clock;
 pub mod hook_tools;
+pub mod kubectl;
 mod runner;
 pub mod snap;
 pub mod string_map;

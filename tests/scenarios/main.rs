@@ -31,6 +31,7 @@ scenarios! {
     demo
     cohorts_form_and_a_new_revision_moves_the_cluster_in_order
     a_bad_revision_is_rolled_back_and_stays_refused
+    a_node_that_is_not_ready_after_a_refresh_stops_the_rollout
     f6_a_departed_hook_that_fails_once_leaves_nothing_behind
     f6_a_removed_relation_takes_its_data_along
     f6_a_removed_unit_takes_along_only_what_no_other_unit_tells

@@ -1,7 +1,7 @@
 //! What a unit remembers about rollouts: timers, and what it cannot see on the machine. Everything
 //! here may be lost: then something is read, joined or waited for once more, never done wrongly.
 
-use crate::databag::node::Health;
+use crate::databag::node::{Cluster, Health};
 use crate::databag::target::TargetId;
 use crate::juju::{Timestamp, UnitName};
 use crate::snap::{Channel, KeyDigest, Revision, SnapName};
@@ -33,6 +33,8 @@ pub struct RolloutMemory {
     pub attempt: Option<Attempt>,
     /// The health that the pass before saw: two must agree before it is published.
     pub health: Option<Health>,
+    /// The same of the cluster.
+    pub cluster: Option<Cluster>,
     /// When the store was last asked for heads.
     pub asked: Option<Timestamp>,
     /// When the store was last asked for keys in vain, or never if it answered.

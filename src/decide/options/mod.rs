@@ -93,7 +93,7 @@ pub const SPECS: [Spec; 17] = [
     truth("adopt-held", false),
     truth("install-missing", false),
     text("on-removal", "restore", |v| one_of(v, &["restore", "keep"]), "restore, keep"),
-    later(text("kubeconfig", "", absolute_path, "an absolute path")),
+    text("kubeconfig", "", absolute_path, "an absolute path"),
     truth("forward-alert-rules", true),
     text("forward-host-health", "auto", |v| one_of(v, &["auto", "on", "off"]), "auto, on, off"),
 ];

@@ -45,6 +45,8 @@ pub struct RolloutOptions {
     pub install_missing: bool,
     /// Whether `on-removal` is `restore`.
     pub restore_on_removal: bool,
+    /// `kubeconfig`; none: the usual places.
+    pub kubeconfig: Option<String>,
 }
 
 /// The option `channel`.
@@ -122,6 +124,7 @@ impl RolloutOptions {
             adopt_held: truth("adopt-held", false),
             install_missing: truth("install-missing", false),
             restore_on_removal: text("on-removal") != Some("keep"),
+            kubeconfig: text("kubeconfig").filter(|path| !path.is_empty()).map(str::to_owned),
         }
     }
 }

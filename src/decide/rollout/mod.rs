@@ -9,6 +9,7 @@ mod follow;
 mod grants;
 mod heads;
 mod holds;
+mod kube;
 mod leader;
 mod machine;
 mod members;
@@ -45,6 +46,8 @@ use view::View;
 const KEYS_AGE: u64 = 6 * 3600;
 /// A key that could not be read is asked for again this much later.
 const KEYS_AGAIN: u64 = 5 * 60;
+/// How soon a unit looks again that waits for its health, for snapd or for another's node, in seconds.
+const SOON: u64 = 30;
 /// How soon a pass follows whose reason is what this one has written.
 const AT_ONCE: u64 = 5;
 
@@ -112,6 +115,9 @@ pub fn decide(rollout: &Rollout, options: &RolloutOptions) -> Outcome {
     Pass { view: &view, machine: machine.as_ref(), node: &node }.decide(&mut outcome);
     if outcome.effect.is_none() {
         outcome.unit.insert(NODE.to_owned(), Some(node.write()));
+        if kube::tell(&view, &node, &mut outcome.unit) {
+            outcome.follow_up = Some(outcome.follow_up.map_or(SOON, |wish| wish.min(SOON)));
+        }
     }
     outcome
 }
@@ -155,8 +161,10 @@ impl Pass<'_, '_> {
         let moves = moves::decide(self.view, self.machine, role, idle, &mut outcome.memory);
         self.tell(&moves, outcome);
         let alteration = self.alteration(role, idle, &moves, outcome);
-        outcome.effect = self
-            .reading(outcome)
+        let look = rollout.kube.seen.is_none().then_some(moves.look.clone()).flatten();
+        outcome.effect = kube::wanted(self.view, self.node)
+            .or(look)
+            .or_else(|| self.reading(outcome))
             .or(leader_need)
             .or((!rollout.app.fresh && rollout.related).then_some(Effect::ReadAppBag))
             .or(alteration);

@@ -4,9 +4,10 @@
 //! target, by the application databag as read in this hook, and not answered by the progress that
 //! was committed. Whatever else a grant says is answered by `ready`, and then never acted on.
 
+use super::kube::{self, AfterMove};
 use super::machine::{self, Key, Machine, Managed};
-use super::text;
 use super::view::View;
+use super::{SOON, text};
 use crate::databag::charm_state::{Attempt, RolloutMemory};
 use crate::databag::granted::Grant;
 use crate::databag::node::{Check, Role};
@@ -19,8 +20,6 @@ use std::collections::BTreeMap;
 
 /// Delays before a transient trouble is tried again, in seconds; the last one repeats.
 const DELAYS: [u64; 5] = [30, 120, 300, 600, 1200];
-/// How soon a unit that waits for its health or for snapd looks again, in seconds.
-const SOON: u64 = 30;
 
 /// What this unit makes of the target.
 #[derive(Debug, Clone)]
@@ -29,6 +28,8 @@ pub struct Moves {
     pub progress: Option<Progress>,
     /// What it wants to be done.
     pub effect: Option<Effect>,
+    /// The look at the cluster that it needs before it can say how far it is. It alters nothing.
+    pub look: Option<Effect>,
     /// What to show while that is done.
     pub during: Option<Status>,
     /// Its statuses.
@@ -96,9 +97,17 @@ pub fn decide(
     }
     let open = steps.iter().any(|(_, step)| matches!(step, Step::Open(_) | Step::Unread));
     let services = machine.services(view.rollout);
-    let well = matches!(services, Check::Ok | Check::None);
+    let mut ill = Some(services).filter(|services| !matches!(services, Check::Ok | Check::None));
+    if let (false, None, Some(grant)) = (open, &ill, valid) {
+        match kube::after_move(view, target, grant) {
+            AfterMove::Look(look) => return Moves { look: Some(look), ..Moves::of(said(State::Upgrading)) },
+            AfterMove::Is(check) => {
+                ill = Some(check).filter(|check| !matches!(check, Check::Ok | Check::None))
+            }
+        }
+    }
     let was = unit.committed.is_some_and(|committed| committed.is(State::Completed, &target.id));
-    if !open && (well || (was && valid.is_none())) {
+    if !open && (ill.is_none() || (was && valid.is_none())) {
         memory.attempt = None;
         return Moves::of(said(State::Completed));
     }
@@ -107,7 +116,7 @@ pub fn decide(
         return Moves::of(said(State::Ready));
     };
     let going = Going { view, target, grant, idle, upgrading: said(State::Upgrading) };
-    if open { going.on(&steps, memory) } else { going.until_well(&services, memory) }
+    if open { going.on(&steps, memory) } else { going.until_well(ill.as_ref(), memory) }
 }
 
 /// What this unit has committed, and the grant that names it.
@@ -172,7 +181,7 @@ impl Moves {
     }
 
     fn none() -> Self {
-        Self { progress: None, effect: None, during: None, statuses: Vec::new(), follow_up: None }
+        Self { progress: None, effect: None, look: None, during: None, statuses: Vec::new(), follow_up: None }
     }
 }
 
@@ -328,14 +337,14 @@ impl Going<'_, '_> {
         moves
     }
 
-    /// Everything is where it should be; the services have until the limit.
-    fn until_well(self, services: &Check, memory: &mut RolloutMemory) -> Moves {
+    /// Everything is where it should be; services, API server and node have until the limit.
+    fn until_well(self, ill: Option<&Check>, memory: &mut RolloutMemory) -> Moves {
         let now = self.view.rollout.now;
         let mut attempt = self.attempt(memory);
         let since = *attempt.unhealthy.get_or_insert(now);
-        let why = match services {
-            Check::Bad(why) | Check::Unknown(why) => why.as_str(),
-            Check::Ok | Check::None => "not healthy",
+        let why = match ill {
+            Some(Check::Bad(why) | Check::Unknown(why)) => why.as_str(),
+            Some(Check::Ok | Check::None) | None => "not healthy",
         };
         if now.0.saturating_sub(since.0) >= self.view.options.ready_timeout {
             let cause = format!("not healthy in time: {why}");

@@ -72,6 +72,11 @@ impl Snap {
         Self { runner, store_left: Cell::new(STORE_BUDGET) }
     }
 
+    /// What starts its processes.
+    pub fn runner(&self) -> &Runner {
+        &self.runner
+    }
+
     /// The time left for queries to the store. None is left once the store has failed to answer.
     pub fn store_left(&self) -> Duration {
         self.store_left.get()

@@ -9,7 +9,7 @@ use crate::decide::options::RolloutOptions;
 use crate::decide::rollout::{Outcome, decide};
 use crate::juju::{Level, Timestamp, UnitName};
 use crate::observed::Rollout;
-use crate::observed::rollout::{AppBag, Goal, Occasion, Snapd, Store, Told};
+use crate::observed::rollout::{AppBag, Goal, Kube, Occasion, Snapd, Store, Told};
 use crate::plan::Effect;
 use crate::snap::{
     Architecture, Channel, CohortKey, Installed, Notes, Revision, Service, SnapName, SnapdVersion, Tracking,
@@ -89,6 +89,7 @@ impl Case {
         let told = |number: usize, role: &Role| Told {
             node: Some(Ok(node(u32::try_from(number).unwrap(), *role))),
             progress: Some(Ok(progress(&target, State::Ready, 0))),
+            nodes: None,
         };
         let numbered = || roles.iter().enumerate();
         let mut goal = Goal::default();
@@ -121,6 +122,7 @@ impl Case {
             source: None,
             followers: BTreeMap::new(),
             snapd: snapd(vec![installed("kubelet", 100, "held,in-cohort")]),
+            kube: Kube::default(),
             store: Store { left: 60, ..Store::default() },
             done: Vec::new(),
             memory: RolloutMemory {

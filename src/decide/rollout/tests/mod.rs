@@ -4,6 +4,7 @@ mod admin;
 pub mod fixture;
 mod grants;
 mod holds;
+mod kube;
 mod moves;
 mod random;
 mod targets;

@@ -48,7 +48,13 @@ fn made(case: &Case) -> Option<Target> {
 fn creates(case: &Case) -> Option<Vec<String>> {
     match case.decide().effect {
         Some(Effect::CreateCohorts { names }) => Some(names.iter().map(ToString::to_string).collect()),
-        Some(Effect::ReadAppBag | Effect::ReadGoalState | Effect::ReadInfo { .. } | Effect::Alter(_))
+        Some(
+            Effect::ReadAppBag
+            | Effect::ReadGoalState
+            | Effect::ReadInfo { .. }
+            | Effect::ReadKube { .. }
+            | Effect::Alter(_),
+        )
         | None => None,
     }
 }

@@ -111,6 +111,7 @@ impl World {
             source: None,
             followers: Default::default(),
             snapd: self.snapd(number),
+            kube: Default::default(),
             store: Store { left: 60, ..Store::default() },
             done: Vec::new(),
             memory: unit.memory.clone(),

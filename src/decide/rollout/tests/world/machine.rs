@@ -202,6 +202,8 @@ impl World {
                 self.infos(number, names, &mut hook.rollout.store);
                 hook.rollout.app.fresh = false;
             }
+            // No unit of these worlds has a kubeconfig.
+            Effect::ReadKube { .. } => panic!("{number} asks for a cluster that it has no key to"),
             Effect::CreateCohorts { names } => {
                 self.create(names, &mut hook.rollout.store);
                 hook.rollout.app.fresh = false;
