@@ -2,7 +2,8 @@
 //!
 //! Juju logs a hook's standard output at DEBUG and its standard error at WARNING, so these two
 //! levels cost no process; INFO and ERROR go through `juju-log`, neighbours of one level in one
-//! call. In an action both outputs belong to its results, so everything goes through `juju-log`.
+//! call, but for the story of a rollout: each of its lines is a record with a time of its own. In an
+//! action both outputs belong to its results, so everything goes through `juju-log`.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,8 +11,21 @@ use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
-/// One line.
-pub type Line = (Level, String);
+/// The tracing target of lines that tell the story of a rollout.
+pub const STORY: &str = "story";
+/// So many lines of one pass have a call of their own at most; the rest is joined.
+const ALONE: usize = 8;
+
+/// One line, or several that are one record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Its level.
+    pub level: Level,
+    /// What it says.
+    pub text: String,
+    /// Whether it is not joined with its neighbours.
+    pub alone: bool,
+}
 
 /// The lines that were logged and not yet handed on.
 #[derive(Debug, Clone, Default)]
@@ -33,16 +47,19 @@ pub fn gather() -> Lines {
     lines
 }
 
-/// Neighbouring lines of one level as one text each.
+/// Neighbouring lines of one level as one text each, but for those that stand alone.
 pub fn batches(lines: Vec<Line>) -> Vec<Line> {
     let mut batches: Vec<Line> = Vec::new();
-    for (level, line) in lines {
+    let mut alone = 0;
+    for mut line in lines {
+        alone += usize::from(line.alone);
+        line.alone &= alone <= ALONE;
         match batches.last_mut() {
-            Some((last, text)) if *last == level => {
-                text.push('\n');
-                text.push_str(&line);
+            Some(last) if last.level == line.level && !last.alone && !line.alone => {
+                last.text.push('\n');
+                last.text.push_str(&line.text);
             }
-            _ => batches.push((level, line)),
+            _ => batches.push(line),
         }
     }
     batches
@@ -62,10 +79,11 @@ struct Gather(Lines);
 
 impl<S: Subscriber> Layer<S> for Gather {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        let mut line = Text(String::new());
-        event.record(&mut line);
-        let mut lines = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.push((*event.metadata().level(), line.0));
+        let mut text = Text(String::new());
+        event.record(&mut text);
+        let metadata = event.metadata();
+        let line = Line { level: *metadata.level(), text: text.0, alone: metadata.target() == STORY };
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).push(line);
     }
 }
 
@@ -85,16 +103,31 @@ impl Visit for Text {
 mod tests {
     use super::*;
 
+    fn line(level: Level, text: &str, alone: bool) -> Line {
+        Line { level, text: text.to_owned(), alone }
+    }
+
     #[test]
     fn neighbours_of_one_level_become_one_text() {
-        let line = |level, text: &str| (level, text.to_owned());
+        let plain = |level, text| line(level, text, false);
         let lines = vec![
-            line(Level::INFO, "a"),
-            line(Level::INFO, "b"),
-            line(Level::ERROR, "c"),
-            line(Level::INFO, "d"),
+            plain(Level::INFO, "a"),
+            plain(Level::INFO, "b"),
+            plain(Level::ERROR, "c"),
+            plain(Level::INFO, "d"),
         ];
-        let expected = vec![line(Level::INFO, "a\nb"), line(Level::ERROR, "c"), line(Level::INFO, "d")];
+        let expected = vec![plain(Level::INFO, "a\nb"), plain(Level::ERROR, "c"), plain(Level::INFO, "d")];
         assert_eq!(batches(lines), expected);
+    }
+
+    #[test]
+    fn each_line_of_a_story_is_a_record_as_long_as_there_are_few() {
+        let story = |text: &str| line(Level::INFO, text, true);
+        let few = vec![line(Level::INFO, "a", false), story("b"), story("c"), line(Level::INFO, "d", false)];
+        assert_eq!(batches(few.clone()), few);
+        let many: Vec<Line> = (0..200).map(|number| story(&number.to_string())).collect();
+        let batches = batches(many);
+        assert_eq!(batches.len(), ALONE + 1);
+        assert_eq!(batches.last().map(|last| last.text.lines().count()), Some(200 - ALONE));
     }
 }

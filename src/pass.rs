@@ -8,7 +8,7 @@ use crate::databag::record;
 use crate::decide::decide;
 use crate::invocation::Invocation;
 use crate::juju::{Context, Endpoint, Event, PlainHook, Scope, Variables};
-use crate::log::{self, Lines};
+use crate::log::{self, Line, Lines};
 use crate::observe::{Cache, Mark, Observation, Observer, altered, observe, read_more};
 use crate::plan::{Effect, Plan};
 use crate::tools::hook_tools::HookTools;
@@ -197,6 +197,12 @@ impl Unit {
         mut plan: Plan,
         asked: Duration,
     ) -> anyhow::Result<()> {
+        for (level, line) in std::mem::take(&mut plan.story) {
+            match level {
+                Level::WARN => tracing::warn!(target: log::STORY, "{line}"),
+                _ => tracing::info!(target: log::STORY, "{line}"),
+            }
+        }
         for (level, line) in std::mem::take(&mut plan.log) {
             match level {
                 Level::WARN => tracing::warn!("{line}"),
@@ -266,7 +272,7 @@ impl Unit {
 
     /// Hands the log lines of this run to Juju.
     fn hand_on<O: Write, E: Write>(&self, lines: &Lines, in_hook: bool, streams: &mut Streams<'_, O, E>) {
-        for (level, text) in log::batches(lines.take()) {
+        for Line { level, text, .. } in log::batches(lines.take()) {
             let done = match level {
                 Level::WARN if in_hook => writeln!(streams.err, "{text}").is_ok(),
                 Level::DEBUG | Level::TRACE if in_hook => writeln!(streams.out, "{text}").is_ok(),

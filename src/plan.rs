@@ -26,6 +26,8 @@ pub struct Plan {
     pub app_status: Option<Status>,
     /// Lines for the log, at DEBUG, INFO or WARNING.
     pub log: Vec<(tracing::Level, String)>,
+    /// What happened in a rollout, at INFO or WARNING: each line is a record of its own in Juju's log.
+    pub story: Vec<(tracing::Level, String)>,
     /// Decoding results worth keeping until the next pass.
     pub memo: Option<Memo>,
     /// To be carried out, observed, and decided upon again, before anything else of this plan is done.

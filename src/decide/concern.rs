@@ -47,8 +47,8 @@ pub struct Outcome {
     pub progress: Option<Status>,
     /// In how many seconds it wants to look again.
     pub follow_up: Option<u64>,
-    /// Lines for the log.
-    pub log: Vec<(tracing::Level, String)>,
+    /// What happened in a rollout, for the log.
+    pub story: Vec<(tracing::Level, String)>,
 }
 
 impl Concern {
@@ -93,7 +93,7 @@ fn coherence(observed: &Observed, options: &Options) -> Outcome {
         effect: outcome.effect.map(|effect| (effect, outcome.during)),
         progress: outcome.progress,
         follow_up: outcome.follow_up,
-        log: outcome.log,
+        story: outcome.log,
         ..Outcome::default()
     }
 }

@@ -35,7 +35,7 @@ pub fn decide(observed: &Observed) -> Plan {
     remember.options.clone_from(&options.good);
     let mut keys = leader::keys(observed);
     let mut plan = Plan::default();
-    let (mut progress, mut log) = (None, Vec::new());
+    let mut progress = None;
     for concern in CONCERNS {
         let outcome = concern.run(observed, &options);
         for (bag, wanted) in outcome.keys {
@@ -48,7 +48,7 @@ pub fn decide(observed: &Observed) -> Plan {
         remember.rollout = outcome.rollout.unwrap_or(remember.rollout);
         plan.follow_up = plan.follow_up.into_iter().chain(outcome.follow_up).min();
         progress = outcome.progress.or(progress);
-        log.extend(outcome.log);
+        plan.story.extend(outcome.story);
         if let (None, Some((effect, during))) = (&plan.effect, outcome.effect) {
             (plan.effect, plan.during) = (Some(effect), during);
         }
@@ -57,8 +57,7 @@ pub fn decide(observed: &Observed) -> Plan {
         }
     }
     remember.statuses.retain(|name, _| CONCERNS.iter().any(|concern| concern.name == name));
-    log.extend(status::news(&observed.remembered.statuses, &remember.statuses));
-    plan.log = log;
+    plan.log = status::news(&observed.remembered.statuses, &remember.statuses);
     withheld::apply(observed, &mut keys, &mut remember);
     plan.writes = difference::writes(observed, &keys);
     plan.outgoing = outgoing(&keys, &plan.writes);

@@ -62,7 +62,11 @@ fn after(mut observed: Observed, plan: &Plan) -> Observed {
 }
 
 fn is_empty(plan: &Plan) -> bool {
-    plan.writes.is_empty() && plan.unit_status.is_none() && plan.app_status.is_none() && plan.log.is_empty()
+    plan.writes.is_empty()
+        && plan.unit_status.is_none()
+        && plan.app_status.is_none()
+        && plan.log.is_empty()
+        && plan.story.is_empty()
 }
 
 #[test]
