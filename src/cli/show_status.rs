@@ -1,7 +1,9 @@
-//! The action `show-status`: every scoped status, as a table and as structured results.
+//! The action `show-status`: every scoped status, and what every node runs, as tables and as
+//! structured results.
 
 use super::table::table;
-use crate::decide::{CONCERNS, aggregate};
+use crate::decide::coherence::{Row, overview};
+use crate::decide::{CONCERNS, aggregate, options};
 use crate::juju::{Level, Status};
 use crate::observed::Observed;
 use crate::plan::Plan;
@@ -39,5 +41,58 @@ pub fn show_status(observed: &Observed, plan: &Plan) -> Shown {
         }
     }
     rows.push(["unit".to_owned(), unit.level.to_string(), unit.line]);
-    Shown { text: table(&rows), results }
+    let mut text = table(&rows);
+    let options = options::read(&observed.config, &observed.remembered.options);
+    let snaps = overview(&observed.rollout, &options.rollout);
+    if !snaps.is_empty() {
+        text.push('\n');
+        text.push_str(&snap_table(&snaps));
+        for (key, value) in snaps.iter().flat_map(snap_results) {
+            let known = results.entry(key).or_default();
+            // Two channels may have one revision.
+            if !known.split(' ').any(|part| part == value) {
+                known.push_str(if known.is_empty() { "" } else { " " });
+                known.push_str(&value);
+            }
+        }
+    }
+    Shown { text, results }
+}
+
+/// What every node runs: who differs, and why.
+fn snap_table(snaps: &[Row]) -> String {
+    let mut rows = vec![["Snap", "Arch", "Channel", "Revision", "Version", "Units"].map(str::to_owned)];
+    rows.extend(snaps.iter().map(|row| {
+        let units: Vec<String> = row
+            .units
+            .iter()
+            .map(|(unit, remarks)| {
+                let remarks: Vec<&str> = remarks.iter().map(|remark| remark.as_str()).collect();
+                if remarks.is_empty() { unit.to_string() } else { format!("{unit} ({})", remarks.join(", ")) }
+            })
+            .collect();
+        let channel = row.channel.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
+        let (name, arch, revision) =
+            (row.snap.to_string(), row.architecture.to_string(), row.revision.to_string());
+        [name, arch, channel, revision, row.version.clone(), units.join(", ")]
+    }));
+    table(&rows)
+}
+
+/// Keys as `action-set` takes them: below snap, architecture and revision.
+fn snap_results(row: &Row) -> BTreeMap<String, String> {
+    let key = |part: &str| format!("snaps.{}.{}.{}.{part}", row.snap, row.architecture, row.revision);
+    let units: Vec<String> = row.units.iter().map(|(unit, _)| unit.to_string()).collect();
+    let mut results =
+        BTreeMap::from([(key("version"), row.version.clone()), (key("units"), units.join(" "))]);
+    if let Some(channel) = &row.channel {
+        results.insert(key("channel"), channel.to_string());
+    }
+    for (unit, remarks) in row.units.iter().filter(|(_, remarks)| !remarks.is_empty()) {
+        let remarks: Vec<&str> = remarks.iter().map(|remark| remark.as_str()).collect();
+        // `action-set` takes no slash in a key.
+        let unit = unit.to_string().replace('/', "-");
+        results.insert(key(&format!("why.{unit}")), remarks.join(", "));
+    }
+    results
 }
