@@ -16,25 +16,31 @@ pub fn schedule_pass(
     charm_dir: &Path,
     seconds: u64,
 ) -> Result<(), ToolError> {
-    // Only one can be pending: a timer of that name is taken off first. That there is none is no fault.
+    // Only one can be pending: what is pending is taken off first. That there is nothing is no fault.
     let _ = cancel_pass(runner, unit);
     let executable = charm_dir.join("lockstep");
-    let args = vec![
-        format!("--unit={}", name(unit)),
-        format!("--on-active={seconds}"),
-        "--collect".to_owned(),
-        RUN_TIME.to_owned(),
-        "--".to_owned(),
-        "juju-exec".to_owned(),
-        unit.to_string(),
-        format!("{} pass", executable.display()),
-    ];
-    run(runner, "systemd-run", args)
+    let [one, other] = names(unit);
+    let schedule = |name: &str| {
+        let args = vec![
+            format!("--unit={name}"),
+            format!("--on-active={seconds}"),
+            "--collect".to_owned(),
+            RUN_TIME.to_owned(),
+            "--".to_owned(),
+            "juju-exec".to_owned(),
+            unit.to_string(),
+            format!("{} pass", executable.display()),
+        ];
+        run(runner, "systemd-run", args)
+    };
+    // While the pass of one name runs, systemd makes no other unit of that name.
+    schedule(&one).or_else(|_| schedule(&other))
 }
 
 /// Takes a pending pass off.
 pub fn cancel_pass(runner: &Runner, unit: &UnitName) -> Result<(), ToolError> {
-    run(runner, "systemctl", vec!["stop".to_owned(), format!("{}.timer", name(unit))])
+    let timers = names(unit).map(|name| format!("{name}.timer"));
+    run(runner, "systemctl", std::iter::once("stop".to_owned()).chain(timers).collect())
 }
 
 fn run(runner: &Runner, program: &str, args: Vec<String>) -> Result<(), ToolError> {
@@ -43,6 +49,9 @@ fn run(runner: &Runner, program: &str, args: Vec<String>) -> Result<(), ToolErro
     runner.text(&call).map(|_| ())
 }
 
-fn name(unit: &UnitName) -> String {
-    format!("lockstep-pass-{}", unit.to_string().replace('/', "-"))
+/// Two names for the passes of a unit: one that runs may schedule the next.
+fn names(unit: &UnitName) -> [String; 2] {
+    let name = format!("lockstep-pass-{}", unit.to_string().replace('/', "-"));
+    let next = format!("{name}-next");
+    [name, next]
 }

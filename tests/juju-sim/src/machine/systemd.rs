@@ -169,13 +169,16 @@ pub(crate) fn ctl(world: &mut World, machine: &str, args: &[String]) -> Reply {
             let stdout = if quiet { String::new() } else { format!("{state}\n") };
             Reply { code: if state == "active" { 0 } else { 3 }, stdout, ..Reply::default() }
         }
-        ("stop", [name]) if name.ends_with(".timer") => {
-            let waits = of.transient.get(base(name)).is_some_and(|t| t.fires.is_some());
-            if !waits {
-                return fail(5, &format!("Failed to stop {name}: Unit {name} not loaded."));
+        ("stop", names) if !names.is_empty() && names.iter().all(|name| name.ends_with(".timer")) => {
+            let mut unknown = Vec::new();
+            for name in names {
+                if of.transient.get(base(name)).is_some_and(|t| t.fires.is_some()) {
+                    of.transient.remove(base(name));
+                } else {
+                    unknown.push(format!("Failed to stop {name}: Unit {name} not loaded."));
+                }
             }
-            of.transient.remove(base(name));
-            Reply::default()
+            if unknown.is_empty() { Reply::default() } else { fail(5, &unknown.join("\n")) }
         }
         ("reset-failed", names) => {
             for name in names {
