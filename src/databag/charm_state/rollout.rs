@@ -37,6 +37,8 @@ pub struct RolloutMemory {
     pub cluster: Option<Cluster>,
     /// When the store was last asked for heads.
     pub asked: Option<Timestamp>,
+    /// Whether it did not answer then.
+    pub silent: bool,
     /// When the store was last asked for keys in vain, or never if it answered.
     pub keys_asked: Option<Timestamp>,
     /// Names that the store does not know, and when it said so.

@@ -114,9 +114,12 @@ fn still_unreported(view: &View<'_>) -> BTreeMap<UnitName, Timestamp> {
     unreported
 }
 
+/// The principals whose unit has its role: one that is still being related is no member yet, and
+/// nobody may pass it.
 fn reported<'a>(view: &View<'a>) -> Vec<&'a UnitName> {
     let told = std::iter::once(&view.rollout.own).chain(view.rollout.peers.values());
-    told.filter_map(|told| told.node.as_ref()?.as_ref().ok()?.principal.as_ref()).collect()
+    let nodes = told.filter_map(|told| told.node.as_ref()?.as_ref().ok());
+    nodes.filter(|node| node.role.is_some()).filter_map(|node| node.principal.as_ref()).collect()
 }
 
 /// Takes units that were passed over as dead and tell something new back in.

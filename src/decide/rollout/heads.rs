@@ -6,7 +6,7 @@
 use super::super::options::WantedChannel;
 use super::view::View;
 use crate::databag::charm_state::RolloutMemory;
-use crate::databag::node::{Node, NodeHead, NodeHeads};
+use crate::databag::node::{Exempt, Node, NodeHead, NodeHeads};
 use crate::databag::target::{Target, TargetHeads};
 use crate::juju::Timestamp;
 use crate::plan::Effect;
@@ -59,6 +59,7 @@ fn first_installed(view: &View<'_>, mut names: Vec<SnapName>) -> Vec<SnapName> {
 pub fn report(view: &View<'_>, node: &mut Node, always: bool, memory: &mut RolloutMemory) {
     let rollout = view.rollout;
     if !always && !is_reporter(view, node) {
+        memory.silent = false;
         return;
     }
     let committed = rollout.own.node.as_ref().and_then(|node| node.as_ref().ok());
@@ -87,6 +88,8 @@ pub fn report(view: &View<'_>, node: &mut Node, always: bool, memory: &mut Rollo
     if rollout.done.is_empty() && names().all(|name| rollout.store.infos.contains_key(name)) {
         let back = if answered { 0 } else { view.options.check_interval.saturating_sub(AGAIN) };
         memory.asked = Some(Timestamp(rollout.now.0.saturating_sub(back)));
+        // Of local builds the store has nothing to tell.
+        memory.silent = !answered && node.snaps.values().any(|snap| snap.exempt != Some(Exempt::Sideloaded));
     }
 }
 
@@ -94,8 +97,14 @@ pub fn report(view: &View<'_>, node: &mut Node, always: bool, memory: &mut Rollo
 fn in_use(view: &View<'_>, own: &Node, name: &SnapName, heads: &Heads) -> BTreeMap<Channel, NodeHead> {
     let others = view.members.values().filter(|member| !member.itself).filter_map(|member| member.node);
     let nodes = others.filter(|node| node.architecture == own.architecture).chain([own]);
+    let nodes: Vec<&Node> = nodes.collect();
     let mut channels: BTreeSet<&Channel> =
-        nodes.filter_map(|node| node.snaps.get(name)?.channel.as_ref()).collect();
+        nodes.iter().filter_map(|node| node.snaps.get(name)?.channel.as_ref()).collect();
+    if is_lent(view, name) {
+        channels.extend(
+            nodes.iter().flat_map(|node| node.snaps.values()).filter_map(|snap| snap.channel.as_ref()),
+        );
+    }
     channels.extend(view.options.snaps.get(name).and_then(Option::as_ref));
     if let WantedChannel::Channel(channel) = &view.options.channel {
         channels.insert(channel);
@@ -132,9 +141,23 @@ pub fn reports<'a>(view: &View<'a>, own: &'a Node) -> Reports<'a> {
     reports
 }
 
-/// Where members have a snap and it is not exempt there: architecture and channel.
+/// Whether a snap is on none of the members and may be on machines of an application that follows.
+fn is_lent(view: &View<'_>, name: &SnapName) -> bool {
+    let nodes = || view.members.values().filter_map(|member| member.node);
+    !view.rollout.followers.is_empty() && !nodes().any(|node| node.snaps.contains_key(name))
+}
+
+/// Where members have a snap and it is not exempt there: architecture and channel. Of a snap that only
+/// the machines of followers have, the channels of the others stand for what is not known here.
 pub fn uses<'a>(view: &View<'a>, name: &SnapName) -> BTreeSet<(Architecture, &'a Channel)> {
     let nodes = view.members.values().filter_map(|member| member.node);
+    if is_lent(view, name) {
+        return nodes
+            .flat_map(|node| node.snaps.values().map(move |snap| (node.architecture, snap)))
+            .filter(|(_, snap)| snap.exempt.is_none() && !snap.on_branch)
+            .filter_map(|(architecture, snap)| Some((architecture, snap.channel.as_ref()?)))
+            .collect();
+    }
     nodes
         .filter_map(|node| {
             let snap = node.snaps.get(name).filter(|snap| snap.exempt.is_none() && !snap.on_branch)?;

@@ -1,6 +1,6 @@
 //! The leader's part: a new target, else grants; one write of the peers application databag.
 
-use super::grants::{self, Grants, Wait};
+use super::grants::{self, Grants};
 use super::target::{self, Making, Reason};
 use super::view::{View, last_words};
 use super::{story, text};
@@ -176,6 +176,7 @@ fn progress(view: &View<'_>, grants: &Grants, statuses: &[Status]) -> Option<Sta
     let members: Vec<_> = view.members.values().collect();
     let worst = statuses.iter().min_by_key(|status| status.level);
     let worst = worst.filter(|status| status.level != StatusLevel::Active);
-    let silent = matches!(grants.wait, Some(Wait::Others));
-    Some(text::progress(target, &members, &grants.granted.grants, worst.filter(|_| !silent)))
+    // Also what is no trouble says why nobody moves: a window that is closed.
+    let wait = grants.wait.as_ref().and_then(|wait| text::wait(wait, view.rollout.unit.application()));
+    Some(text::progress(target, &members, &grants.granted.grants, worst.or(wait.as_ref())))
 }

@@ -4,7 +4,7 @@
 
 use super::super::options::RolloutOptions;
 use crate::databag::charm_state::{Given, Moved, RolloutMemory, SeenKey};
-use crate::databag::node::{Check, Exempt};
+use crate::databag::node::{Check, Exempt, Holder};
 use crate::observed::Rollout;
 use crate::snap::{
     Alteration, Answer, Channel, Installed, KeyDigest, Place, Relocation, Revision, SnapName, Trouble,
@@ -57,6 +57,9 @@ impl<'a> Machine<'a> {
             let Some(installed) = all.get(name) else { continue };
             let key = key(rollout, installed, memory);
             learn(rollout, installed, key, memory);
+            if installed.notes.held() && held_beside(rollout, name) {
+                memory.holds.insert(name.clone());
+            }
             let exempt = exempt(installed, options, memory);
             snaps.insert(name, Managed { installed, key, exempt });
         }
@@ -179,6 +182,14 @@ fn learn(rollout: &Rollout, installed: &Installed, key: Key, memory: &mut Rollou
 fn first_seen(rollout: &Rollout, name: &SnapName) -> Option<(Revision, Option<Channel>)> {
     let node = rollout.own.node.as_ref()?.as_ref().ok()?;
     node.snaps.get(name).map(|snap| (snap.revision, snap.channel.clone()))
+}
+
+/// Whether another unit of this application on this machine has placed the hold: it did so before it
+/// knew who owns the machine.
+fn held_beside(rollout: &Rollout, name: &SnapName) -> bool {
+    let nodes = rollout.peers.values().filter_map(|told| told.node.as_ref()?.as_ref().ok());
+    let mut beside = nodes.filter(|node| node.machine.as_str() == rollout.machine);
+    beside.any(|node| node.snaps.get(name).is_some_and(|snap| snap.held == Some(Holder::Own)))
 }
 
 fn exempt(installed: &Installed, options: &RolloutOptions, memory: &mut RolloutMemory) -> Option<Exempt> {

@@ -113,6 +113,7 @@ pub fn decide(rollout: &Rollout, options: &RolloutOptions) -> Outcome {
     };
     heads::report(&view, &mut node, false, &mut outcome.memory);
     Pass { view: &view, machine: machine.as_ref(), node: &node }.decide(&mut outcome);
+    outcome.statuses.extend(outcome.memory.silent.then(text::store_silent));
     if outcome.effect.is_none() {
         outcome.unit.insert(NODE.to_owned(), Some(node.write()));
         if kube::tell(&view, &node, &mut outcome.unit) {
@@ -159,7 +160,7 @@ impl Pass<'_, '_> {
         let role = self.acting_role(outcome);
         let idle = role.is_none() || !self.may_alter() || !outcome.app.is_empty();
         let moves = moves::decide(self.view, self.machine, role, idle, &mut outcome.memory);
-        self.tell(&moves, outcome);
+        self.tell(&moves, role, outcome);
         let alteration = self.alteration(role, idle, &moves, outcome);
         let look = rollout.kube.seen.is_none().then_some(moves.look.clone()).flatten();
         outcome.effect = kube::wanted(self.view, self.node)
@@ -203,13 +204,15 @@ impl Pass<'_, '_> {
     }
 
     /// What this unit tells about itself.
-    fn tell(&self, moves: &Moves, outcome: &mut Outcome) {
+    fn tell(&self, moves: &Moves, role: Option<Role>, outcome: &mut Outcome) {
         let rollout = self.view.rollout;
         let told = self.view.progress(&rollout.unit);
         outcome.statuses.extend(moves.statuses.iter().cloned());
         if let Some(progress) = &moves.progress {
             outcome.log.extend(story::report(told, progress));
-            self.remark(progress, outcome);
+            if role.is_some() {
+                self.remark(progress, outcome);
+            }
         }
         let reported = moves.progress.as_ref().is_some_and(|progress| told != Some(progress));
         let wrote = rollout.leader && (!outcome.app.is_empty() || reported);
@@ -226,7 +229,7 @@ impl Pass<'_, '_> {
 
     /// Remarks about the snaps of this machine.
     fn remark(&self, progress: &Progress, outcome: &mut Outcome) {
-        let Some(machine) = self.machine.filter(|_| self.view.rollout.role.is_some()) else { return };
+        let Some(machine) = self.machine else { return };
         for (name, snap) in &machine.snaps {
             let exempt = snap.exempt.map(|why| text::exempt(name, why, snap.installed.revision));
             outcome.statuses.extend(exempt);

@@ -78,11 +78,28 @@ pub fn decide(
     asked: Option<Asked>,
     memory: &mut RolloutMemory,
 ) -> Making {
+    let reports = heads::reports(view, own);
+    let known = |name: &SnapName, since: &Timestamp| {
+        let reported =
+            reports.get(name).is_some_and(|by_machine| by_machine.values().any(|heads| heads.read > *since));
+        let has_key =
+            view.target.and_then(|target| target.snaps.get(name)).is_some_and(|s| s.cohort.is_some());
+        reported || has_key || !view.options.snaps.contains_key(name)
+    };
+    // It is told until the store knows the name, or nobody wants it any more.
+    memory.unknown.retain(|name, since| !known(name, since));
+    if asked.is_some() {
+        memory.unknown.values_mut().for_each(|since| *since = Timestamp(0));
+    }
+    let mut making = make(view, &reports, asked, memory);
+    if view.options.cohort_refresh != CohortRefresh::Off {
+        making.notes.extend(memory.unknown.keys().cloned().map(Note::Unknown));
+    }
+    making
+}
+
+fn make(view: &View<'_>, reports: &Reports<'_>, asked: Option<Asked>, memory: &mut RolloutMemory) -> Making {
     let mut making = Making { need: None, target: None, notes: Vec::new() };
-    memory.unknown.retain(|name, since| {
-        let young = view.rollout.now.0.saturating_sub(since.0) < view.options.check_interval;
-        young && asked.is_none() && view.options.snaps.contains_key(name)
-    });
     if view.options.cohort_refresh == CohortRefresh::Off && asked.is_none() {
         return making;
     }
@@ -96,13 +113,12 @@ pub fn decide(
     if view.target.is_none() && different_channels(view, &mut making) {
         return making;
     }
-    let reports = heads::reports(view, own);
     let offer = match followed(view) {
         Followed::Nobody => None,
         Followed::Unfinished => return making,
         Followed::Offer(offer) => Some(offer),
     };
-    let reason = reason(view, &reports, offer, asked, &mut making);
+    let reason = reason(view, reports, offer, asked, memory, &mut making);
     if reason == Reason::default() {
         return making;
     }
@@ -110,7 +126,7 @@ pub fn decide(
         making.notes.push(Note::Announced(reason));
         return making;
     }
-    let names = names_to_make(view, &reports, &reason, offer, memory);
+    let names = names_to_make(view, reports, &reason, offer, memory);
     let keys = match keys(view, &names, memory) {
         Keys::Made(keys) => keys,
         Keys::Need(effect) => {
@@ -122,8 +138,7 @@ pub fn decide(
             return making;
         }
     };
-    making.notes.extend(memory.unknown.keys().cloned().map(Note::Unknown));
-    let target = assemble(view, &reports, keys, offer, asked);
+    let target = assemble(view, reports, keys, offer, asked);
     if !target.snaps.is_empty() && view.target.is_none_or(|old| old.snaps != target.snaps) {
         making.target = Some((target, reason));
     }
@@ -196,6 +211,7 @@ fn reason(
     reports: &Reports<'_>,
     offer: Option<&Offer>,
     asked: Option<Asked>,
+    memory: &RolloutMemory,
     making: &mut Making,
 ) -> Reason {
     let mut reason = Reason { followed: follows_anew(view, offer), ..Reason::default() };
@@ -217,7 +233,7 @@ fn reason(
             }
             continue;
         }
-        if !has_place && !heads::uses(view, name).is_empty() && !is_unknown(view, name) {
+        if !has_place && !heads::uses(view, name).is_empty() && !is_unknown(view, memory, name) {
             reason.missing.insert(name.clone());
         }
         if has_place && is_old(view, target, name) {
@@ -234,8 +250,9 @@ fn reason(
     reason
 }
 
-fn is_unknown(view: &View<'_>, name: &SnapName) -> bool {
-    view.memory()
+/// Whether the store has said lately that it does not know a name.
+fn is_unknown(view: &View<'_>, memory: &RolloutMemory, name: &SnapName) -> bool {
+    memory
         .unknown
         .get(name)
         .is_some_and(|since| view.rollout.now.0.saturating_sub(since.0) < view.options.check_interval)
@@ -265,7 +282,7 @@ fn names_to_make(
         |name: &SnapName| view.target.is_some_and(|target| heads::is_refused(view, target, reports, name));
     names.extend(view.options.snaps.keys().filter(|name| !has_place(name) && !refused(name)).cloned());
     names.retain(|name| {
-        !memory.unknown.contains_key(name) && !offer.is_some_and(|offer| offer.keys.contains_key(name))
+        !is_unknown(view, memory, name) && !offer.is_some_and(|offer| offer.keys.contains_key(name))
     });
     names
 }
@@ -285,7 +302,10 @@ fn keys(view: &View<'_>, names: &BTreeSet<SnapName>, memory: &mut RolloutMemory)
     let mut one_by_one = false;
     for (asked, answer) in &rollout.store.created {
         match answer {
-            Ok(made) => keys.extend(made.clone()),
+            Ok(made) => {
+                memory.unknown.retain(|name, _| !made.contains_key(name));
+                keys.extend(made.clone());
+            }
             Err(trouble) if trouble.kind == TroubleKind::NotFound => match asked.iter().next() {
                 Some(name) if asked.len() == 1 => {
                     memory.unknown.insert(name.clone(), now);
@@ -300,7 +320,7 @@ fn keys(view: &View<'_>, names: &BTreeSet<SnapName>, memory: &mut RolloutMemory)
     }
     let open: BTreeSet<SnapName> = names
         .iter()
-        .filter(|name| !keys.contains_key(*name) && !memory.unknown.contains_key(*name))
+        .filter(|name| !keys.contains_key(*name) && !is_unknown(view, memory, name))
         .cloned()
         .collect();
     let Some(first) = open.first() else {

@@ -194,6 +194,11 @@ pub fn source_unread(key: &str, unread: &Unread) -> Status {
     }
 }
 
+/// The store was asked for heads in vain.
+pub fn store_silent() -> Status {
+    waiting("the store does not answer: new revisions are not seen; asked again by itself".to_owned())
+}
+
 /// A snap that is missing and for which nobody names a channel.
 pub fn homeless(name: &SnapName) -> Status {
     blocked(format!("{name} is missing, from which channel? juju config snaps=\"... {name}=CHANNEL\""))
@@ -238,7 +243,7 @@ pub fn wait(wait: &Wait, app: &AppName) -> Option<Status> {
         }
         Wait::Unlisted(unit) => waiting(format!("{unit} may move and is not listed; it is waited for")),
         Wait::Failed(unit, why) => blocked(format!(
-            "{unit} failed{}; juju run {app}/leader retry-unit unit={unit}, skip-unit or rollback",
+            "{unit} failed: juju run {app}/leader retry-unit unit={unit}, skip-unit or rollback{}",
             because(why)
         )),
         Wait::Build(unit) => {
@@ -375,6 +380,7 @@ mod tests {
             foreign_owner("lockstep-b/12"),
             itself(&app),
             homeless(&snap),
+            store_silent(),
             no_holds(),
             overdue(&grant),
             differ(&snap, (&far, Revision::Store(12345)), (&far, Revision::Store(12346))),

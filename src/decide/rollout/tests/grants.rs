@@ -1,13 +1,14 @@
 //! When anybody may go, who is next, and when a grant ends.
 
 use super::fixture::{BUILD, Case, NOW, node, principal, target, unit};
-use crate::databag::node::{Check, Role};
+use crate::databag::node::{Check, Node, Role};
 use crate::databag::progress::State;
 use crate::databag::skipped::Skip;
 use crate::decide::options::{Pause, Windows};
 use crate::juju::{Level, Timestamp};
 use crate::observed::rollout::{Occasion, Told};
 use crate::plan::Effect;
+use crate::snap::Architecture;
 use Role::{ControlPlane as C, Worker as W};
 
 fn grants(case: &Case) -> Vec<String> {
@@ -106,7 +107,7 @@ fn a_failure_stops_everything_until_it_has_a_newer_serial_or_is_skipped() {
     case.report(1, State::Failed, 1);
     assert_eq!(case.grants(), None);
     assert!(
-        case.lines(Level::Blocked)[0].starts_with("lockstep/1 failed; juju run lockstep/leader retry-unit")
+        case.lines(Level::Blocked)[0].starts_with("lockstep/1 failed: juju run lockstep/leader retry-unit")
     );
     // Also without the grant: the failure itself counts.
     case.granted().grants.clear();
@@ -203,6 +204,9 @@ fn a_closed_window_holds_back_turns_but_no_rollback() {
     // NOW is a Friday.
     case.options.window = Windows::parse("Sat 02:00-05:00 UTC").unwrap();
     assert_eq!(case.grants(), None);
+    let progress = case.decide().progress.unwrap();
+    let line = "the next turn waits for the refresh-window; 0 of 2 in step";
+    assert_eq!((progress.level, progress.line.as_str()), (Level::Active, line));
     case.rollout.app.target.as_mut().unwrap().as_mut().unwrap().rollback = true;
     assert_eq!(grants(&case), ["1 1"]);
 }
@@ -215,6 +219,12 @@ fn principals_that_nobody_reports_are_waited_for_once_and_then_passed() {
     case.rollout.goal.as_mut().unwrap().as_mut().unwrap().worker.insert(principal(W, 7));
     assert_eq!(case.grants(), None);
     assert_eq!(case.lines(Level::Waiting)[0], "no unit beside wk/7 yet; workers wait for it");
+    // It has come, and is not related to its principal yet.
+    let mut come = Node::new("7", Architecture::Amd64, BUILD);
+    come.principal = Some(principal(W, 7));
+    case.rollout.peers.insert(unit(7), Told { node: Some(Ok(come)), progress: None });
+    assert_eq!(case.grants(), None);
+    case.rollout.peers.remove(&unit(7));
     case.rollout.memory = case.decide().memory;
     case.rollout.now = Timestamp(NOW + case.options.grant_timeout);
     assert_eq!(grants(&case), ["1 2"]);
@@ -260,6 +270,9 @@ fn a_silent_holder_is_named_and_keeps_its_grant() {
     let line = "lockstep/1 does not answer; if it is dead: juju run lockstep/leader skip-unit unit=lockstep/1 force=true";
     assert_eq!(case.lines(Level::Blocked), [line]);
     assert_eq!(case.grants(), None);
+    let progress = case.decide().progress.unwrap();
+    assert_eq!(progress.level, Level::Blocked, "the application shows it too");
+    assert!(progress.line.starts_with(line));
 }
 
 #[test]

@@ -41,6 +41,36 @@ fn a_hold_is_remembered_before_it_is_placed() {
     assert_eq!(case.decide().effect, None, "snapd cannot");
 }
 
+/// F13: before they have met, each of two units on a machine may take it for its own.
+#[test]
+fn a_hold_of_another_unit_on_the_same_machine_is_not_a_foreign_one() {
+    let mut case = follower();
+    case.rollout.memory.holds.clear();
+    assert_eq!(node(&case).snaps[&name("kubelet")].held, Some(Holder::Other));
+    case.node(1).snaps.get_mut(&name("kubelet")).unwrap().held = Some(Holder::Own);
+    assert_eq!(node(&case).snaps[&name("kubelet")].held, Some(Holder::Other), "on another machine");
+    case.rollout.role = Some(C);
+    case.node(1).role = Some(W);
+    case.node(1).machine = case.rollout.machine.as_str().into();
+    let own = node(&case);
+    assert_eq!(
+        (own.snaps[&name("kubelet")].held, own.snaps[&name("kubelet")].exempt),
+        (Some(Holder::Own), None)
+    );
+}
+
+/// F13: who does not own the machine waits for no turn.
+#[test]
+fn of_two_units_on_a_machine_the_other_one_only_names_the_owner() {
+    let mut case = follower();
+    case.node(1).machine = case.rollout.machine.as_str().into();
+    let statuses = case.decide().statuses;
+    assert_eq!(
+        statuses.iter().map(|status| status.line.as_str()).collect::<Vec<_>>(),
+        ["lockstep/1 keeps this machine in step"]
+    );
+}
+
 #[test]
 fn without_the_option_own_holds_are_taken_off_and_no_others() {
     let mut case = follower();

@@ -100,6 +100,24 @@ fn a_name_that_the_store_does_not_know_is_found_one_by_one_and_left_out() {
 }
 
 #[test]
+fn a_name_that_the_store_does_not_know_is_told_until_it_is_known_or_nobody_wants_it() {
+    let mut case = settled(101);
+    case.options.snaps.insert(name("kubelets"), None);
+    case.rollout.memory.unknown.insert(name("kubelets"), Timestamp(NOW - 100_000));
+    let told = |case: &Case| case.lines(Level::Blocked).iter().any(|line| line.contains("know kubelets"));
+    assert!(told(&case), "however long ago the store said so");
+    let kept = case.decide().memory;
+    assert!(kept.unknown.contains_key(&name("kubelets")), "and the next pass tells it too");
+    let heads = case.node(0).heads[&name("kubelet")].clone();
+    case.node(0).heads.insert(name("kubelets"), heads);
+    assert!(!told(&case), "there it is");
+    case.node(0).heads.remove(&name("kubelets"));
+    assert!(told(&case));
+    case.options.snaps.remove(&name("kubelets"));
+    assert!(!told(&case) && case.decide().memory.unknown.is_empty(), "nobody wants it");
+}
+
+#[test]
 fn a_store_that_does_not_answer_changes_nothing() {
     let mut case = settled(102);
     answer(&mut case, &["kubelet"], Err(TroubleKind::StoreUnreachable));
@@ -300,6 +318,39 @@ fn followers_get_what_the_control_plane_has_completed() {
     case.rollout.app.target = Ok(Some(newer));
     assert!(state(&case).contains("\"completed\":false"));
     assert_eq!(keys(&case).unwrap()["cohort-keys"].as_deref(), Some("{\"kubelet\":\"KEY1\"}"));
+}
+
+/// F4 across applications: only the followers have that snap.
+#[test]
+fn a_new_head_of_a_snap_that_only_followers_have_is_news() {
+    let mut case = settled(101);
+    case.options.snaps.insert(name("kube-proxy"), None);
+    let proxy = crate::databag::target::SnapTarget { cohort: Some(key("PROXY")), ..Default::default() };
+    let target = case.rollout.app.target.as_mut().unwrap().as_mut().unwrap();
+    target.snaps.insert(name("kube-proxy"), proxy);
+    target.heads.insert(name("kube-proxy"), [(Architecture::Amd64, [(stable(), head(7))].into())].into());
+    case.node(0).heads.insert(name("kube-proxy"), heads(NOW - 100, 8));
+    assert_eq!(creates(&case), None, "nobody has it");
+    let follower = crate::observed::rollout::Follower { app: None, versions: None };
+    case.rollout.followers.insert("cohorts:4".parse().unwrap(), follower);
+    assert_eq!(creates(&case).unwrap(), ["kube-proxy"]);
+    case.node(0).heads.insert(name("kube-proxy"), heads(NOW - 100, 7));
+    assert_eq!(creates(&case), None, "the same head");
+}
+
+#[test]
+fn a_store_that_tells_no_heads_is_named_until_it_answers() {
+    let mut case = settled(101);
+    case.rollout.memory.asked = None;
+    let info = |heads| crate::snap::Info { name: name("kubelet"), heads, local: None };
+    case.rollout.store.infos.insert(name("kubelet"), Ok(info(None)));
+    let silent = "the store does not answer: new revisions are not seen; asked again by itself";
+    assert_eq!(case.lines(Level::Waiting), [silent]);
+    case.rollout.memory = case.decide().memory;
+    case.rollout.store.infos.clear();
+    assert_eq!(case.lines(Level::Waiting), [silent], "until it is asked again");
+    case.rollout.store.infos.insert(name("kubelet"), Ok(info(Some(crate::snap::Heads::default()))));
+    assert_eq!(case.lines(Level::Waiting), Vec::<String>::new());
 }
 
 #[test]
