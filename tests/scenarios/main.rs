@@ -8,9 +8,12 @@
 mod cache;
 mod counts;
 mod dashboards;
+mod facts;
 mod golden;
+mod invariants;
 mod kills;
 mod large;
+mod leaders;
 mod support;
 
 use support::{Cache, run};
@@ -31,7 +34,30 @@ scenarios! {
     demo
     cohorts_form_and_a_new_revision_moves_the_cluster_in_order
     a_bad_revision_is_rolled_back_and_stays_refused
-    a_node_that_is_not_ready_after_a_refresh_stops_the_rollout
+    a_channel_without_a_track_is_followed_as_snapd_names_it
+    a_closed_refresh_window_keeps_everybody_back
+    a_follower_application_never_runs_ahead_of_its_source
+    a_grant_for_a_target_that_was_replaced_is_answered_with_ready
+    a_granted_machine_that_is_dead_is_named_and_skipped_by_force
+    a_granted_unit_that_is_removed_gives_its_turn_to_the_next
+    a_key_that_the_store_refuses_is_a_status_and_not_a_hook_error
+    a_new_node_with_a_newer_revision_comes_to_the_cohort
+    a_new_revision_moves_three_control_plane_units_and_then_five_workers
+    a_principal_that_pins_and_holds_is_left_alone
+    a_principal_that_refreshes_in_every_hook_stays_in_the_cohort
+    a_snap_added_to_the_option_gets_a_key_and_the_others_keep_theirs
+    a_store_outage_in_the_middle_of_a_rollout_changes_nothing_and_heals
+    a_unit_that_failed_half_way_tells_what_is_done_and_goes_on_from_there
+    an_admin_who_takes_a_unit_out_of_the_cohort_is_noticed
+    an_auto_refresh_under_way_is_waited_for
+    f13_two_units_on_one_machine_move_its_snaps_once
+    f4_a_new_revision_of_a_worker_only_snap_makes_one_new_key
+    f5_a_failed_query_to_the_store_makes_no_new_keys
+    keys_are_made_anew_at_sixty_days_and_restart_nothing
+    no_updates_available_is_not_believed
+    the_first_formation_waits_for_units_that_still_deploy
+    update_status_alone_brings_every_member_there
+    with_manual_cohort_refresh_nothing_moves_before_the_action
     f6_a_departed_hook_that_fails_once_leaves_nothing_behind
     f6_a_removed_relation_takes_its_data_along
     f6_a_removed_unit_takes_along_only_what_no_other_unit_tells
@@ -69,12 +95,22 @@ scenarios! {
     what_prometheus_loki_and_grafana_refuse_is_named
 }
 
-/// What Juju refused is known from the cache: without it the retry writes everything once more.
-const WITH_ITS_CACHE: &str = "a_databag_that_juju_refuses_is_held_back_and_named";
+/// Scenarios that run with the cache only.
+const WITH_ITS_CACHE: [&str; 2] = [
+    // What Juju refused is known from the cache: without it the retry writes everything once more.
+    "a_databag_that_juju_refuses_is_held_back_and_named",
+    // The call in which the hook is killed is told by its number.
+    "a_client_that_is_killed_leaves_a_change_that_is_waited_for",
+];
 
 #[test]
 fn a_databag_that_juju_refuses_is_held_back_and_named() {
-    run(WITH_ITS_CACHE, Cache::Kept);
+    run(WITH_ITS_CACHE[0], Cache::Kept);
+}
+
+#[test]
+fn a_client_that_is_killed_leaves_a_change_that_is_waited_for() {
+    run(WITH_ITS_CACHE[1], Cache::Kept);
 }
 
 #[test]
@@ -87,7 +123,7 @@ fn no_scenario_file_is_forgotten() {
         .collect();
     files.sort();
     let mut listed = ALL.to_vec();
-    listed.push(WITH_ITS_CACHE);
+    listed.extend(WITH_ITS_CACHE);
     listed.sort_unstable();
     assert_eq!(files, listed);
 }

@@ -1,5 +1,6 @@
 //! Runs scenarios on the packed charm.
 
+use crate::invariants;
 use juju_sim::scenario::Scenario;
 use juju_sim::sim::{Options, Sim};
 use serde_json::{Value, json};
@@ -48,10 +49,12 @@ pub fn run_with(name: &str, cache: Cache, prepare: impl FnOnce(&mut Sim)) -> End
         options.cold_cache = vec!["lockstep/cache".to_owned(), "lockstep/values/*".to_owned()];
     }
     let mut sim = scenario.start(options, &[("lockstep".to_owned(), charm())]).unwrap();
+    invariants::watch(name, &mut sim);
     prepare(&mut sim);
     if let Err(error) = scenario.run(&mut sim) {
         panic!("{name} ({cache:?}): {error:#}");
     }
+    invariants::judge_end(&sim);
     Ended { sim, _scratch: scratch }
 }
 
