@@ -222,7 +222,7 @@ fn principals_that_nobody_reports_are_waited_for_once_and_then_passed() {
     // It has come, and is not related to its principal yet.
     let mut come = Node::new("7", Architecture::Amd64, BUILD);
     come.principal = Some(principal(W, 7));
-    case.rollout.peers.insert(unit(7), Told { node: Some(Ok(come)), progress: None });
+    case.rollout.peers.insert(unit(7), Told { node: Some(Ok(come)), ..Told::default() });
     assert_eq!(case.grants(), None);
     case.rollout.peers.remove(&unit(7));
     case.rollout.memory = case.decide().memory;
