@@ -9,11 +9,13 @@ mod architecture;
 mod change;
 mod channel;
 mod cohort_key;
+mod constraint;
 mod heads;
 mod installed;
 mod minor;
 mod name;
 mod order;
+mod packed;
 mod revision;
 mod trouble;
 
@@ -22,11 +24,13 @@ pub use architecture::Architecture;
 pub use change::{Change, ChangeId, Service, Task};
 pub use channel::{Channel, Risk};
 pub use cohort_key::{CohortKey, KeyDigest};
+pub use constraint::{Constraint, Version};
 pub use heads::{Head, Heads, Hold, Info, Local};
 pub use installed::{Installed, Notes, Tracking};
 pub use minor::{Minor, SnapdVersion};
 pub use name::SnapName;
 pub use order::KubernetesOrder;
+pub use packed::{PACKED, PACKED_LIMIT, Packed, PackedSnap, parse_packed};
 pub use revision::Revision;
 pub use trouble::{Answer, Trouble, TroubleKind};
 
