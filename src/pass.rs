@@ -88,6 +88,8 @@ fn say(stream: &mut impl Write, text: &str, status: u8) -> u8 {
 struct Unit {
     context: Context,
     build: String,
+    /// The id of the action that runs; empty where none does.
+    action: String,
     clock: Clock,
     runner: Runner,
     tools: HookTools,
@@ -112,6 +114,7 @@ impl Unit {
             runner,
             context,
             build,
+            action: variables.get("JUJU_ACTION_UUID").cloned().unwrap_or_default(),
             clock,
         })
     }

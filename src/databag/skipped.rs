@@ -1,15 +1,16 @@
-//! The key `skipped` of the peers application databag: units passed over, and lifted pauses.
+//! The key `skipped` of the peers application databag: units passed over, lifted pauses, and checks
+//! that an upgrade may begin without.
 
-use super::target::TargetId;
+use super::target::{TargetId, Wishes};
 use super::wire::{self, Format, Line, More, Unread};
 use crate::juju::UnitName;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The key.
 pub const SKIPPED: &str = "skipped";
 
-/// What an admin has decided about units and pauses.
+/// What an admin has decided about units, pauses and checks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
     format: Format,
@@ -19,6 +20,21 @@ pub struct Skipped {
     /// Up to which serial a pause was lifted.
     #[serde(default)]
     pub resumed: u64,
+    /// The checks that are overridden, until the target is made that they are overridden for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overridden: Option<Overridden>,
+    /// Fields of newer charms.
+    #[serde(flatten)]
+    pub more: More,
+}
+
+/// Checks that do not hold one upgrade back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overridden {
+    /// Their names, or `all`.
+    pub checks: BTreeSet<Line>,
+    /// The upgrade that they are overridden for: where it leads.
+    pub wanted: Wishes,
     /// Fields of newer charms.
     #[serde(flatten)]
     pub more: More,
@@ -35,6 +51,13 @@ pub struct Skip {
     /// Fields of newer charms.
     #[serde(flatten)]
     pub more: More,
+}
+
+impl Overridden {
+    /// Overrides these checks for what is wanted.
+    pub fn new(checks: BTreeSet<Line>, wanted: Wishes) -> Self {
+        Self { checks, wanted, more: More::new() }
+    }
 }
 
 impl Skip {

@@ -79,6 +79,19 @@ pub type Revisions = BTreeMap<SnapName, BTreeMap<Architecture, BTreeSet<Revision
 /// The heads of channels in use, by snap and architecture.
 pub type TargetHeads = BTreeMap<SnapName, BTreeMap<Architecture, BTreeMap<Channel, NodeHead>>>;
 
+/// Where snaps are wanted.
+pub type Wishes = BTreeMap<SnapName, Wish>;
+
+/// Where one snap is wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wish {
+    /// The channel.
+    pub channel: Channel,
+    /// The revision in it, by architecture; none for one: whatever the channel has.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub revisions: BTreeMap<Architecture, Revision>,
+}
+
 /// What units move to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
@@ -116,6 +129,13 @@ pub struct Target {
     /// The source's target whose keys it carries, where another application is followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<TargetId>,
+    /// What the options have asked for so far, and is not to be asked again: a snap that somebody
+    /// moves elsewhere is not followed by itself, and a rollback stays.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub wanted: Wishes,
+    /// The channels that members tracked when an upgrade was made: from any other nobody is moved.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tracked: BTreeMap<SnapName, BTreeSet<Channel>>,
     /// The checks that an admin has overridden.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub overridden: BTreeSet<Line>,
@@ -232,6 +252,8 @@ impl Target {
             rollback: false,
             minors: None,
             follows: None,
+            wanted: Wishes::new(),
+            tracked: BTreeMap::new(),
             overridden: BTreeSet::new(),
             refused: Revisions::new(),
             more: More::new(),
@@ -247,6 +269,17 @@ impl Target {
             heads: self.heads.clone(),
             more: More::new(),
         }
+    }
+
+    /// Whether a snap that follows that channel may be moved: it is where the target leads, or where
+    /// members were when it was made. A target that names no channel moves from any.
+    pub fn is_known(&self, name: &SnapName, channel: &Channel) -> bool {
+        let leads = self.snaps.get(name).is_some_and(|snap| {
+            let pins = snap.pins.values().flat_map(BTreeMap::values);
+            let named: Vec<_> = pins.filter_map(|pin| pin.channel.as_ref()).chain(&snap.channel).collect();
+            named.is_empty() || named.contains(&channel)
+        });
+        leads || self.tracked.get(name).is_none_or(|tracked| tracked.contains(channel))
     }
 
     /// The role that moves first: the workers where the minor version goes down.

@@ -1,13 +1,13 @@
 //! The list of concerns, and what each gives. A new concern is one more line in the list.
 
-use super::options::Options;
+use super::options::{Options, RolloutOptions};
 use super::{observability, rollout, setup};
 use crate::databag::Digest;
 use crate::databag::charm_state::RolloutMemory;
 use crate::databag::dashboard::Memo;
 use crate::databag::node::Role;
 use crate::juju::{Endpoint, Level, RelationId, Scope, Status};
-use crate::observed::{Observed, Part};
+use crate::observed::{Observed, Part, Rollout};
 use crate::plan::{Effect, Keys};
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -22,8 +22,9 @@ pub struct Concern {
 }
 
 /// Every concern, in the order by which ties between statuses are decided.
-pub const CONCERNS: [Concern; 3] = [
+pub const CONCERNS: [Concern; 4] = [
     Concern { name: "setup", decide: setup::decide },
+    Concern { name: "upgrade", decide: upgrade },
     Concern { name: "coherence", decide: coherence },
     Concern { name: "observability", decide: forwarding },
 ];
@@ -66,8 +67,10 @@ fn text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given")
 }
 
-fn coherence(observed: &Observed, options: &Options) -> Outcome {
-    let mut part = observed.rollout.clone();
+/// The rollout's part of what is observed, with what follows from the options and the endpoints; and
+/// the options as they are in force here.
+pub fn rollout_part(observed: &Observed, options: &Options) -> (Rollout, RolloutOptions) {
+    let mut part = (*observed.rollout).clone();
     let endpoint = |endpoint| observed.at(endpoint).any(|(_, relation)| !relation.units.is_empty());
     part.as_principal = options.rollout.role.is_some() && observed.context.principal_unit.is_none();
     part.role =
@@ -76,7 +79,22 @@ fn coherence(observed: &Observed, options: &Options) -> Outcome {
             (false, true) => Some(Role::Worker),
             (true, true) | (false, false) => None,
         });
-    let outcome = rollout::decide(&part, &options.rollout);
+    let packed = part.packed.as_ref().and_then(|packed| packed.as_ref().ok());
+    let options = options.rollout.clone().on(part.as_principal, packed);
+    (part, options)
+}
+
+/// The statuses of rollouts to another channel. The rollout itself is one for both concerns, and what
+/// it wants is told by the other: to decide it twice costs less than to let them share.
+fn upgrade(observed: &Observed, options: &Options) -> Outcome {
+    let (part, options) = rollout_part(observed, options);
+    let outcome = rollout::decide(&part, &options);
+    Outcome { statuses: Some(outcome.upgrade), ..Outcome::default() }
+}
+
+fn coherence(observed: &Observed, options: &Options) -> Outcome {
+    let (part, options) = rollout_part(observed, options);
+    let outcome = rollout::decide(&part, &options);
     let peers = observed.at(Endpoint::Peers).map(|(id, _)| id).next();
     let mut keys: BTreeMap<_, Keys> =
         outcome.related.into_iter().map(|(id, bag)| ((id, Scope::App), bag)).collect();

@@ -12,9 +12,10 @@ pub mod options;
 pub mod rollout;
 mod setup;
 mod status;
+pub mod upgrade;
 mod withheld;
 
-pub use concern::{CONCERNS, Outcome};
+pub use concern::{CONCERNS, Outcome, rollout_part};
 use options::Options;
 pub use status::aggregate;
 

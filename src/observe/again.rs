@@ -54,7 +54,8 @@ pub fn altered(
     alteration: Alteration,
     outcome: Result<Answer, Trouble>,
 ) {
-    let managed = rollout::managed(&observation.kept.index, &observation.observed.remembered);
+    let managed =
+        rollout::managed(&observation.kept.index, &observation.observed.remembered, observer.context);
     let part = &mut observation.observed.rollout;
     if alteration.moves() {
         // What was seen before says nothing of what runs now.

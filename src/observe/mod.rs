@@ -9,6 +9,7 @@ mod index;
 mod kube;
 mod machine;
 mod owner;
+mod packed;
 mod pass;
 mod reader;
 mod rollout;

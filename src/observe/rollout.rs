@@ -48,7 +48,8 @@ pub fn observe(index: &Index, beside: &Beside<'_>, snap: &Snap) -> Rollout {
     let Beside { context, remembered, .. } = beside;
     let own = told(index.own_texts.as_ref());
     let app = app_bag(index, beside.fresh);
-    let snapd = machine::read(snap, &managed(index, remembered), may_move(&own, &app, &context.unit));
+    let snapd =
+        machine::read(snap, &managed(index, remembered, context), may_move(&own, &app, &context.unit));
     let peers = at(index, Endpoint::Peers).next();
     Rollout {
         now: beside.now,
@@ -62,6 +63,7 @@ pub fn observe(index: &Index, beside: &Beside<'_>, snap: &Snap) -> Rollout {
         // Filled in by who knows the options.
         role: None,
         as_principal: false,
+        packed: super::packed::read(&context.charm_dir),
         foreign_owner: beside.foreign_owner.clone(),
         leader: beside.leader,
         related: peers.is_some(),
@@ -83,10 +85,13 @@ pub fn observe(index: &Index, beside: &Beside<'_>, snap: &Snap) -> Rollout {
     }
 }
 
-/// The names of managed snaps that the options give.
-pub fn managed(index: &Index, remembered: &Remembered) -> BTreeSet<SnapName> {
+/// The names of managed snaps that the options and the packed file give.
+pub fn managed(index: &Index, remembered: &Remembered, context: &Context) -> BTreeSet<SnapName> {
     let config = index.config.clone().unwrap_or_default();
-    options::read(&config, &remembered.options).rollout.snaps.into_keys().collect()
+    let options = options::read(&config, &remembered.options).rollout;
+    let as_principal = options.role.is_some() && context.principal_unit.is_none();
+    let packed = super::packed::read(&context.charm_dir).and_then(Result::ok);
+    options.on(as_principal, packed.as_ref()).snaps.into_keys().collect()
 }
 
 /// Whether a change of snapd may be under way that this unit started.

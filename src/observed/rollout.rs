@@ -15,8 +15,8 @@ use crate::databag::target::Target;
 use crate::juju::{AppName, RelationId, Timestamp, UnitName};
 use crate::kube;
 use crate::snap::{
-    Alteration, Answer, Architecture, Change, CohortKey, Info, Installed, Service, SnapName, SnapdVersion,
-    Trouble,
+    Alteration, Answer, Architecture, Change, CohortKey, Info, Installed, Packed, Service, SnapName,
+    SnapdVersion, Trouble,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,6 +43,8 @@ pub struct Rollout {
     pub role: Option<Role>,
     /// Whether this is a principal charm (the option `role` is set): goal-state lists its own units.
     pub as_principal: bool,
+    /// What the charm's own file `snaps.yaml` says, or what is wrong with it; none where there is none.
+    pub packed: Option<Result<Packed, String>>,
     /// Whether another lockstep application owns this machine (the lock file): no effect on it.
     pub foreign_owner: Option<String>,
     /// Whether this unit leads, as last asked in this pass.
@@ -87,6 +89,7 @@ impl Rollout {
             build: build.to_owned(),
             role: None,
             as_principal: false,
+            packed: None,
             foreign_owner: None,
             leader: false,
             related: true,

@@ -16,6 +16,8 @@ use std::time::Duration;
 
 /// So many reads and commands an action can need before it is done.
 const NEEDS: u32 = 16;
+/// The pass that carries on what an action wrote runs this much later, in seconds.
+const AT_ONCE: u64 = 5;
 
 impl Unit {
     pub(super) fn action(&self, name: &str, out: &mut impl Write) -> anyhow::Result<()> {
@@ -26,8 +28,8 @@ impl Unit {
             return out.write_all(shown.text.as_bytes()).context("cannot print");
         }
         let refusal = match read(name, &self.tools.action_get()?) {
-            Ok(Some(action)) => self.rollout(&action)?,
-            Ok(None) => Some(format!("{name} is not part of this version of lockstep")),
+            Ok(Some(action)) => self.rollout(&action, out)?,
+            Ok(None) => Some(format!("{name} is no action of lockstep")),
             Err(why) => Some(why),
         };
         match refusal {
@@ -37,7 +39,7 @@ impl Unit {
     }
 
     /// Carries out an action about a rollout. Gives why it was refused.
-    fn rollout(&self, action: &Action) -> anyhow::Result<Option<String>> {
+    fn rollout(&self, action: &Action, out: &mut impl Write) -> anyhow::Result<Option<String>> {
         let mut asked = self.clock.ticks();
         let snap = Snap::new(self.runner.clone());
         let observer = self.observer(&snap, None, self.mark.is_set());
@@ -45,7 +47,8 @@ impl Unit {
         let config = observation.observed.config.clone();
         let options = options::read(&config, &observation.observed.remembered.options);
         for _ in 0..NEEDS {
-            match decide::rollout::act(&observation.observed.rollout, &options.rollout, action) {
+            let (part, options) = decide::rollout_part(&observation.observed, &options);
+            match decide::rollout::act(&part, &options, action) {
                 Answer::Refused(why) => return Ok(Some(why)),
                 Answer::Need(effect) => {
                     let now = self.clock.ticks();
@@ -56,9 +59,19 @@ impl Unit {
                 Answer::Done { app, memory, line } => {
                     let plan = decide::by_admin(&observation.observed, app, *memory);
                     self.write(observation, plan, asked)?;
-                    tracing::warn!("an admin: {line}");
+                    tracing::warn!("an admin, action {}: {line}", self.action);
                     self.tools.action_set(&BTreeMap::from([("result".to_owned(), line)]))?;
+                    // What the leader wrote wakes the others, not itself.
+                    self.schedule(None, Some(AT_ONCE));
                     return Ok(None);
+                }
+                Answer::Report(report) => {
+                    self.tools.action_set(&report.results)?;
+                    out.write_all(report.text.as_bytes()).context("cannot print")?;
+                    let held = report.held_by.join(",");
+                    return Ok(
+                        (!held.is_empty()).then(|| format!("the upgrade would be held back by {held}"))
+                    );
                 }
             }
         }
@@ -82,13 +95,12 @@ impl Unit {
     }
 }
 
-/// The action of that name; none if it is not part of this version. The error says which parameter is
-/// wrong.
+/// The action of that name; none if there is none. The error says which parameter is wrong.
 fn read(name: &str, params: &BTreeMap<String, Value>) -> Result<Option<Action>, String> {
     let force = params.get("force").and_then(Value::as_bool).unwrap_or(false);
+    let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
     let unit = || -> Result<UnitName, String> {
-        let given = params.get("unit").and_then(Value::as_str).unwrap_or_default();
-        given.parse().map_err(|error| format!("parameter unit: {error}"))
+        text("unit").parse().map_err(|error| format!("parameter unit: {error}"))
     };
     Ok(Some(match name {
         "refresh-cohorts" => Action::RefreshCohorts { force },
@@ -96,6 +108,13 @@ fn read(name: &str, params: &BTreeMap<String, Value>) -> Result<Option<Action>, 
         "retry-unit" => Action::RetryUnit { unit: unit()? },
         "skip-unit" => Action::SkipUnit { unit: unit()?, force },
         "resume-upgrade" => Action::ResumeUpgrade,
+        "override-checks" => Action::OverrideChecks { checks: text("checks").to_owned() },
+        "pre-upgrade-check" => {
+            let channel = Some(text("channel").trim()).filter(|channel| !channel.is_empty());
+            let channel =
+                channel.map(|channel| channel.parse().map_err(|error| format!("parameter {error}")));
+            Action::PreUpgradeCheck { channel: channel.transpose()? }
+        }
         _ => return Ok(None),
     }))
 }

@@ -39,6 +39,8 @@ pub struct RolloutMemory {
     pub asked: Option<Timestamp>,
     /// Whether it did not answer then.
     pub silent: bool,
+    /// For which wanted channels it was asked then.
+    pub asked_for: BTreeSet<Channel>,
     /// When the store was last asked for keys in vain, or never if it answered.
     pub keys_asked: Option<Timestamp>,
     /// Names that the store does not know, and when it said so.

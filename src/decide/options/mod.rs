@@ -74,7 +74,7 @@ const SNAPS: &str =
 /// Every option.
 pub const SPECS: [Spec; 17] = [
     text("snaps", SNAPS, |v| reads(v, rollout::snaps), "name or name=channel, by blanks, each once"),
-    later(text("channel", "", |v| reads(v, rollout::channel), "empty, a channel, charm")),
+    text("channel", "", |v| reads(v, rollout::channel), "empty, a channel, charm"),
     text("role", "", |v| one_of(v, &["", "control-plane", "worker"]), "empty, control-plane, worker"),
     text("cohort-refresh", "auto", |v| one_of(v, &["auto", "manual", "off"]), "auto, manual, off"),
     text("cohort-check-interval", "1h", |v| spans(v, rollout::CHECK_INTERVAL), "10m to 7d"),

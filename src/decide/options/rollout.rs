@@ -3,7 +3,8 @@
 use super::duration::{self, Bounds};
 use super::window::Windows;
 use crate::databag::node::Role;
-use crate::snap::{Channel, KubernetesOrder, SnapName};
+use crate::databag::target::{Wish, Wishes};
+use crate::snap::{Channel, KubernetesOrder, Packed, SnapName};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -126,6 +127,42 @@ impl RolloutOptions {
             restore_on_removal: text("on-removal") != Some("keep"),
             kubeconfig: text("kubeconfig").filter(|path| !path.is_empty()).map(str::to_owned),
         }
+    }
+}
+
+impl RolloutOptions {
+    /// What is in force on a unit: in a charm of its own an empty `channel` is `charm`, and then the
+    /// snaps of the packed file are managed too.
+    pub fn on(mut self, as_principal: bool, packed: Option<&Packed>) -> Self {
+        if as_principal && self.channel == WantedChannel::Tracked {
+            self.channel = WantedChannel::Charm;
+        }
+        if self.channel == WantedChannel::Charm {
+            for name in packed.into_iter().flat_map(BTreeMap::keys) {
+                self.snaps.entry(name.clone()).or_insert(None);
+            }
+        }
+        self
+    }
+
+    /// Where the options want managed snaps. An entry of `snaps` beats `channel`, which never speaks of
+    /// cdk-addons: that follows its own rules, and moves by an entry of its own only.
+    pub fn wishes(&self, packed: Option<&Packed>) -> Wishes {
+        let of = |channel: &Channel| Wish { channel: channel.clone(), revisions: BTreeMap::new() };
+        let wish = |(name, own): (&SnapName, &Option<Channel>)| {
+            let wish = match (own, &self.channel) {
+                (Some(channel), _) => of(channel),
+                (None, WantedChannel::Tracked) => return None,
+                (None, WantedChannel::Channel(_)) if name.as_str() == "cdk-addons" => return None,
+                (None, WantedChannel::Channel(channel)) => of(channel),
+                (None, WantedChannel::Charm) => {
+                    let packed = packed?.get(name)?;
+                    Wish { channel: packed.channel.clone(), revisions: packed.revisions.clone() }
+                }
+            };
+            Some((name.clone(), wish))
+        };
+        self.snaps.iter().filter_map(wish).collect()
     }
 }
 

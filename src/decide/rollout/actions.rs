@@ -2,22 +2,22 @@
 //! keys to be written, or a refusal that says what, why, and the one command that goes on.
 
 use super::super::options::RolloutOptions;
+use super::super::upgrade::Report;
 use super::grants::{self, Wait};
 use super::target::{self, Asked, Note};
 use super::view::{View, last_words};
-use super::{heads, leader, machine::Machine, own, story, text};
+use super::{back, check, heads, leader, machine::Machine, own, story, text};
 use crate::databag::charm_state::RolloutMemory;
 use crate::databag::granted::{Grant, Granted};
 use crate::databag::history::End;
 use crate::databag::node::Role;
 use crate::databag::progress::State;
 use crate::databag::skipped::{Skip, Skipped};
-use crate::databag::target::{Kind, Pin, SnapTarget, Target};
+use crate::databag::target::{Kind, Target};
 use crate::juju::UnitName;
 use crate::observed::Rollout;
 use crate::plan::{Effect, Keys};
-use crate::snap::{Architecture, Revision, SnapName};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::snap::{Channel, SnapName};
 use tracing::Level;
 
 /// What is asked for.
@@ -44,6 +44,16 @@ pub enum Action {
     },
     /// `resume-upgrade`
     ResumeUpgrade,
+    /// `override-checks`
+    OverrideChecks {
+        /// Names of checks by commas, or `all`.
+        checks: String,
+    },
+    /// `pre-upgrade-check`, on any unit.
+    PreUpgradeCheck {
+        /// The channel to check for; none: what the options ask for.
+        channel: Option<Channel>,
+    },
 }
 
 /// What comes of it.
@@ -60,6 +70,8 @@ pub enum Answer {
         /// For the admin and, with the action's id, for the log.
         line: String,
     },
+    /// Nothing is changed: what was found.
+    Report(Report),
     /// Not done: what, why, and the command that goes on.
     Refused(String),
 }
@@ -67,6 +79,9 @@ pub enum Answer {
 /// Carries an action out, as far as it is pure.
 pub fn act(rollout: &Rollout, options: &RolloutOptions, action: &Action) -> Answer {
     let app = rollout.unit.application();
+    if let Action::PreUpgradeCheck { channel } = action {
+        return check::pre_upgrade_check(rollout, options, channel.as_ref());
+    }
     if !rollout.leader {
         return Answer::Refused(format!(
             "only the leader can do that: juju run {app}/leader {}",
@@ -93,7 +108,10 @@ pub fn act(rollout: &Rollout, options: &RolloutOptions, action: &Action) -> Answ
         return Answer::Need(Effect::ReadAppBag);
     }
     let done = match action {
-        Action::RefreshCohorts { .. } | Action::ResumeUpgrade => resume(&view),
+        Action::RefreshCohorts { .. } | Action::PreUpgradeCheck { .. } | Action::ResumeUpgrade => {
+            resume(&view)
+        }
+        Action::OverrideChecks { checks } => check::override_checks(&view, checks),
         Action::Rollback => rollback(&view),
         Action::RetryUnit { unit } => find(&view, unit).and_then(|unit| retry(&view, &unit)),
         Action::SkipUnit { unit, force } => find(&view, unit).and_then(|unit| skip(&view, &unit, *force)),
@@ -113,6 +131,8 @@ fn line(action: &Action) -> String {
         Action::SkipUnit { unit, force: true } => format!("skip-unit unit={unit} force=true"),
         Action::SkipUnit { unit, force: false } => format!("skip-unit unit={unit}"),
         Action::ResumeUpgrade => "resume-upgrade".to_owned(),
+        Action::OverrideChecks { checks } => format!("override-checks checks={checks}"),
+        Action::PreUpgradeCheck { .. } => "pre-upgrade-check".to_owned(),
     }
 }
 
@@ -185,6 +205,7 @@ fn refresh_cohorts(view: &View<'_>, asked: Asked, mut memory: RolloutMemory) -> 
     }
     // What this unit publishes of itself is a hook's work.
     memory.asked = rollout.memory.asked;
+    memory.asked_for.clone_from(&rollout.memory.asked_for);
     memory.health.clone_from(&rollout.memory.health);
     if let Some((target, reason)) = making.target {
         let app = leader::replace(view, &target, None);
@@ -303,91 +324,20 @@ fn rollback(view: &View<'_>) -> Done {
         return Err("there is no target to go back from: juju status".to_owned());
     };
     if from.rollback {
-        return Err(format!(
-            "target {} leads back already; a unit that failed in it: juju run {app}/leader retry-unit or skip-unit",
-            from.id
-        ));
+        let way_on = match view.failure(view.granted) {
+            Some((member, _)) => {
+                let unit = member.unit;
+                format!("{unit} has failed in it: juju run {app}/leader retry-unit unit={unit}, or skip-unit")
+            }
+            None => "it goes on by itself, see juju status; to go forward again ask for the channel anew"
+                .to_owned(),
+        };
+        return Err(format!("target {} leads back already; {way_on}", from.id));
     }
-    let snaps = way_back(view, from);
-    if snaps == from.snaps {
+    let Some(target) = back::back(view, from) else {
         return Err(format!("what ran before target {} is not known: juju status", from.id));
-    }
-    let mut target = target::begin(view, from.kind, snaps);
-    target.rollback = true;
-    target.completed.clone_from(&from.completed);
-    target.led.clone_from(&from.led);
-    target.heads.clone_from(&from.heads);
-    target.minors = from.minors.map(|(from, to)| (to, from));
-    left_behind(view, from, &mut target);
+    };
     let keys = leader::replace(view, &target, Some(End::RolledBack));
     let (_, line): (Level, String) = story::went_back(&target, from);
     Ok((keys, line))
-}
-
-/// Where each snap goes back to: what the last completed target said, as long as its key still stands
-/// for what it stood for; else what members ran when this target was made.
-fn way_back(view: &View<'_>, from: &Target) -> BTreeMap<SnapName, SnapTarget> {
-    let mut snaps = BTreeMap::new();
-    for (name, present) in &from.snaps {
-        let earlier = from.completed.as_ref().and_then(|earlier| earlier.snaps.get(name));
-        let kept = earlier.filter(|snap| target::is_young(view.rollout.now, snap));
-        let mut back = match kept {
-            Some(snap) => snap.clone(),
-            None => {
-                let pins = pins(from, name);
-                if pins.is_empty() { present.clone() } else { SnapTarget { pins, ..SnapTarget::default() } }
-            }
-        };
-        if from.kind == Kind::Upgrade && back.channel.is_none() {
-            let told = from.before.values().flat_map(BTreeMap::values).find_map(|snaps| snaps.get(name));
-            back.channel = told.and_then(|pin| pin.channel.clone());
-        }
-        snaps.insert(name.clone(), back);
-    }
-    snaps
-}
-
-fn pins(from: &Target, name: &SnapName) -> BTreeMap<Role, BTreeMap<Architecture, Pin>> {
-    let mut pins: BTreeMap<Role, BTreeMap<Architecture, Pin>> = BTreeMap::new();
-    for (role, architectures) in &from.before {
-        for (architecture, snaps) in architectures {
-            if let Some(pin) = snaps.get(name) {
-                let channel = pin.channel.clone().filter(|_| from.kind == Kind::Upgrade);
-                let pin = Pin { channel, revision: pin.revision };
-                pins.entry(*role).or_default().insert(*architecture, pin);
-            }
-        }
-    }
-    pins
-}
-
-/// The revisions that are refused from now on: the heads that the target was made for and what
-/// members got by it, without what is gone back to.
-fn left_behind(view: &View<'_>, from: &Target, target: &mut Target) {
-    for (name, snap) in &from.snaps {
-        if target.snaps.get(name) == Some(snap) {
-            continue;
-        }
-        let mut left: BTreeMap<Architecture, BTreeSet<Revision>> = BTreeMap::new();
-        for (architecture, heads) in from.heads.get(name).into_iter().flatten() {
-            left.entry(*architecture).or_default().extend(heads.values().map(|head| head.revision));
-        }
-        for member in view.members.values().filter(|member| member.has_completed(&from.id)) {
-            let Some((node, snap)) = member.node.and_then(|node| Some((node, node.snaps.get(name)?))) else {
-                continue;
-            };
-            left.entry(node.architecture).or_default().insert(snap.revision);
-        }
-        for (architecture, snaps) in from.before.values().flatten() {
-            if let (Some(left), Some(pin)) = (left.get_mut(architecture), snaps.get(name)) {
-                left.remove(&pin.revision);
-            }
-        }
-        let refused = target.refused.entry(name.clone()).or_default();
-        for (architecture, revisions) in left {
-            refused.entry(architecture).or_default().extend(revisions);
-        }
-        refused.retain(|_, revisions| !revisions.is_empty());
-    }
-    target.refused.retain(|_, architectures| !architectures.is_empty());
 }

@@ -12,10 +12,11 @@ use crate::databag::granted::{Grant, Granted};
 use crate::databag::node::Role;
 use crate::databag::progress::State;
 use crate::databag::skipped::Skipped;
-use crate::databag::target::{Kind, Target};
+use crate::databag::target::{Goal, Kind, Target};
 use crate::juju::{Timestamp, UnitName};
-use crate::observed::rollout::{Goal, Occasion};
+use crate::observed::rollout::{Goal as Model, Occasion};
 use crate::plan::Effect;
+use crate::snap::{Architecture, Channel, SnapName};
 use std::collections::BTreeMap;
 
 /// What the leader makes of grants.
@@ -61,6 +62,8 @@ pub enum Wait {
     Failed(UnitName, Option<Line>),
     /// That unit runs another charm build.
     Build(UnitName),
+    /// That unit's snap follows a channel that the target neither leads to nor comes from.
+    Elsewhere(UnitName, Box<Elsewhere>),
     /// The window is closed.
     Window,
     /// `cohort-refresh` is off.
@@ -77,6 +80,31 @@ pub enum Wait {
     NoGoal,
     /// Others are at work.
     Others,
+}
+
+/// A snap that somebody has moved to a channel of which the target does not speak.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// The snap.
+    pub name: SnapName,
+    /// What it follows.
+    pub tracks: Channel,
+    /// Where the target leads.
+    pub wanted: Channel,
+}
+
+/// The snap of a member that somebody has moved to another channel: it is not taken from him.
+pub fn elsewhere(member: &Member<'_>, target: &Target, architecture: Architecture) -> Option<Elsewhere> {
+    member.node?.snaps.iter().filter(|(_, snap)| snap.exempt.is_none()).find_map(|(name, snap)| {
+        let (Goal::Cohort { channel, .. } | Goal::Revision { channel, .. }) =
+            target.snaps.get(name)?.goal(member.role, architecture)
+        else {
+            return None;
+        };
+        let (wanted, tracks) = (channel?, snap.channel.as_ref()?);
+        let known = target.is_known(name, tracks);
+        (!known).then(|| Elsewhere { name: name.clone(), tracks: tracks.clone(), wanted: wanted.clone() })
+    })
 }
 
 /// Ends grants and gives new ones.
@@ -198,7 +226,7 @@ fn is_gone(view: &View<'_>, grant: &Grant) -> Gone {
 
 /// Whether `goal-state` lists a unit by its principal (a principal charm: the unit itself); none
 /// where it cannot tell, because it does not list this unit either.
-fn is_expected(view: &View<'_>, goal: &Goal, unit: &UnitName, principal: Option<&UnitName>) -> Option<bool> {
+fn is_expected(view: &View<'_>, goal: &Model, unit: &UnitName, principal: Option<&UnitName>) -> Option<bool> {
     let rollout = view.rollout;
     let listed =
         |principal: &UnitName| goal.control_plane.contains(principal) || goal.worker.contains(principal);
@@ -330,6 +358,11 @@ pub fn next<'v, 'a>(
             wait = wait.or(Some(Wait::Build(member.unit.clone())));
             continue;
         }
+        let away = member.node.and_then(|node| elsewhere(member, target, node.architecture));
+        if let Some(away) = away {
+            wait = wait.or(Some(Wait::Elsewhere(member.unit.clone(), Box::new(away))));
+            continue;
+        }
         match health_gate(view, target, member) {
             None => return (Some(member), None),
             Some(blocked) => wait = wait.or(Some(blocked)),
@@ -407,7 +440,7 @@ fn everybody_is_there(
 }
 
 /// What the model lists and no unit has reported.
-fn missing<'g>(view: &View<'_>, goal: &'g Goal) -> Vec<&'g UnitName> {
+pub fn missing<'g>(view: &View<'_>, goal: &'g Model) -> Vec<&'g UnitName> {
     if view.rollout.as_principal {
         return goal.units.iter().filter(|unit| !view.is_listed(unit)).collect();
     }

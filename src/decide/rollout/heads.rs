@@ -3,7 +3,6 @@
 //! `snap info` shows its own machine's architecture only, so the lowest-numbered member of each
 //! architecture asks for all. What a report does not say is unknown, which is never news.
 
-use super::super::options::WantedChannel;
 use super::view::View;
 use crate::databag::charm_state::RolloutMemory;
 use crate::databag::node::{Exempt, Node, NodeHead, NodeHeads};
@@ -41,10 +40,23 @@ pub fn ask(view: &View<'_>, node: &Node) -> Option<Effect> {
     let due = rollout
         .memory
         .asked
-        .is_none_or(|asked| rollout.now.0.saturating_sub(asked.0) >= view.options.check_interval);
+        .is_none_or(|asked| rollout.now.0.saturating_sub(asked.0) >= view.options.check_interval)
+        // Another channel is wanted: what it has is to be known before the upgrade can begin.
+        || !wanted(view).is_subset(&rollout.memory.asked_for);
     let may = is_reporter(view, node) && rollout.done.is_empty() && rollout.store.left > 0;
     (due && may && !asked && !names.is_empty())
         .then_some(Effect::ReadInfo { names: first_installed(view, names) })
+}
+
+/// The channels that the options ask for and a member does not follow yet.
+fn wanted(view: &View<'_>) -> BTreeSet<Channel> {
+    let nodes = || view.members.values().filter_map(|member| member.node);
+    let mut wishes = view.wishes();
+    wishes.retain(|name, wish| {
+        let mut snaps = nodes().filter_map(|node| node.snaps.get(name)).filter(|snap| snap.exempt.is_none());
+        snaps.any(|snap| snap.channel.as_ref() != Some(&wish.channel))
+    });
+    wishes.into_values().map(|wish| wish.channel).collect()
 }
 
 /// The installed ones first: if the store is silent, it is that which is found out at the first.
@@ -90,6 +102,7 @@ pub fn report(view: &View<'_>, node: &mut Node, always: bool, memory: &mut Rollo
         memory.asked = Some(Timestamp(rollout.now.0.saturating_sub(back)));
         // Of local builds the store has nothing to tell.
         memory.silent = !answered && node.snaps.values().any(|snap| snap.exempt != Some(Exempt::Sideloaded));
+        memory.asked_for = wanted(view);
     }
 }
 
@@ -105,10 +118,8 @@ fn in_use(view: &View<'_>, own: &Node, name: &SnapName, heads: &Heads) -> BTreeM
             nodes.iter().flat_map(|node| node.snaps.values()).filter_map(|snap| snap.channel.as_ref()),
         );
     }
-    channels.extend(view.options.snaps.get(name).and_then(Option::as_ref));
-    if let WantedChannel::Channel(channel) = &view.options.channel {
-        channels.insert(channel);
-    }
+    let wishes = view.wishes();
+    channels.extend(wishes.get(name).map(|wish| &wish.channel));
     channels
         .into_iter()
         .filter_map(|channel| {

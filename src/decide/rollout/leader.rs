@@ -3,13 +3,13 @@
 use super::grants::{self, Grants};
 use super::target::{self, Making, Reason};
 use super::view::{View, last_words};
-use super::{story, text};
+use super::{story, text, wish};
 use crate::databag::charm_state::RolloutMemory;
 use crate::databag::granted::{GRANTED, Granted};
 use crate::databag::history::{End, HISTORY, History};
 use crate::databag::node::{Node, Role};
 use crate::databag::skipped::{SKIPPED, Skipped};
-use crate::databag::target::{TARGET, Target};
+use crate::databag::target::{Kind, TARGET, Target};
 use crate::juju::{Level as StatusLevel, Status, UnitName};
 use crate::plan::{Effect, Keys};
 use crate::snap::{Architecture, Channel, Revision, SnapName};
@@ -22,7 +22,11 @@ pub struct Led {
     pub need: Option<Effect>,
     /// What is to be written.
     pub app: Keys,
-    /// Its statuses.
+    /// The statuses about making cohort targets.
+    pub notes: Vec<Status>,
+    /// The statuses of the gate of upgrades.
+    pub gate: Vec<Status>,
+    /// The statuses of the present rollout.
     pub statuses: Vec<Status>,
     /// How far the rollout is.
     pub progress: Option<Status>,
@@ -32,26 +36,47 @@ pub struct Led {
 
 /// Decides for the leader.
 pub fn decide(view: &View<'_>, own: &Node, memory: &mut RolloutMemory) -> Led {
-    let Making { need, target, notes } = target::decide(view, own, None, memory);
     let app_name = view.rollout.unit.application();
-    let mut statuses: Vec<Status> = notes.iter().filter_map(|note| text::note(note, app_name)).collect();
-    let mut led = Led { need, app: Keys::new(), statuses: Vec::new(), progress: None, log: Vec::new() };
+    let wish = wish::decide(view, own, memory);
+    // What an admin asks for goes before new revisions.
+    let busy = wish.need.is_some() || wish.target.is_some();
+    let idle = Making { need: None, target: None, notes: Vec::new() };
+    let Making { need, target, notes } = if busy { idle } else { target::decide(view, own, None, memory) };
+    let mut led = Led {
+        need: wish.need.or(need),
+        app: Keys::new(),
+        notes: notes.iter().filter_map(|note| text::note(note, app_name)).collect(),
+        gate: wish.statuses,
+        statuses: Vec::new(),
+        progress: None,
+        log: Vec::new(),
+    };
+    led.gate.extend(view.target.and_then(text::overridden));
     let grants = grants::decide(view);
     remember(view, &grants, memory);
+    let mut statuses = Vec::new();
     statuses.extend(grants.wait.as_ref().and_then(|wait| text::wait(wait, app_name)));
     statuses.extend(overdue(view));
     statuses.extend(differences(view));
     statuses.extend(text::passed(&passed(view, &grants)));
-    led.progress = progress(view, &grants, &statuses);
+    statuses.retain(|status| !led.notes.contains(status));
+    let all: Vec<&Status> = led.gate.iter().chain(&statuses).chain(&led.notes).collect();
+    led.progress = progress(view, &grants, &all);
     led.statuses = statuses;
     if led.need.is_some() {
+        return led;
+    }
+    if let Some((target, end, line)) = wish.target {
+        led.app = replace(view, &target, end);
+        led.log.push(line);
         return led;
     }
     match target {
         Some((target, reason)) => take(view, &target, &reason, &mut led),
         None => {
             led.need = grants.need;
-            led.app = changes(view, view.target, &grants.granted, &grants.skipped, &history(view));
+            let target = wish.recorded.as_deref().or(view.target);
+            led.app = changes(view, target, &grants.granted, &grants.skipped, &history(view));
             led.log = grants.news.iter().map(story::news).collect();
         }
     }
@@ -67,6 +92,10 @@ fn take(view: &View<'_>, target: &Target, reason: &Reason, led: &mut Led) {
 pub fn replace(view: &View<'_>, target: &Target, end: Option<End>) -> Keys {
     let mut skipped = view.skipped.clone();
     skipped.units.retain(|unit, skip| skip.dead.as_ref() == Some(&last_words(view.told(unit))));
+    if target.kind == Kind::Upgrade {
+        // The upgrade that checks were overridden for has its target, or is not wanted any more.
+        skipped.overridden = None;
+    }
     let mut history = history(view);
     if let Some(old) = view.target
         && let Some(past) = history.entry(&old.id, old.kind, old.made)
@@ -171,10 +200,10 @@ fn differences(view: &View<'_>) -> Vec<Status> {
     found.into_values().collect()
 }
 
-fn progress(view: &View<'_>, grants: &Grants, statuses: &[Status]) -> Option<Status> {
+fn progress(view: &View<'_>, grants: &Grants, statuses: &[&Status]) -> Option<Status> {
     let target = view.target?;
     let members: Vec<_> = view.members.values().collect();
-    let worst = statuses.iter().min_by_key(|status| status.level);
+    let worst = statuses.iter().copied().min_by_key(|status| status.level);
     let worst = worst.filter(|status| status.level != StatusLevel::Active);
     // Also what is no trouble says why nobody moves: a window that is closed.
     let wait = grants.wait.as_ref().and_then(|wait| text::wait(wait, view.rollout.unit.application()));

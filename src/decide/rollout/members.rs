@@ -5,6 +5,7 @@
 //! of their roles. A listed unit that tells nothing that can be read counts as an unfinished,
 //! unhealthy control-plane unit: what is not known must not let anybody else move.
 
+use super::super::upgrade::{ALL, CONTROL_PLANE_HEALTHY};
 use crate::databag::node::{Check, Node, Role};
 use crate::databag::progress::{Progress, State};
 use crate::databag::target::{Kind, Target, TargetId};
@@ -13,9 +14,6 @@ use crate::juju::UnitName;
 use crate::observed::Rollout;
 use crate::observed::rollout::Told;
 use std::collections::BTreeMap;
-
-/// The check whose override lets an upgrade begin although the control plane is not healthy.
-pub const CONTROL_PLANE_HEALTHY: &str = "control-plane-healthy";
 
 /// One unit that takes part.
 #[derive(Debug, Clone, Copy)]
@@ -45,14 +43,15 @@ impl Member<'_> {
         self.progress.filter(|progress| progress.is(State::Failed, target))
     }
 
-    /// Whether it is well enough that others may move: for new revisions not bad; for an upgrade
-    /// known to be well, unless that check was overridden.
+    /// Whether it is well enough that others may move: for new revisions and on the way back not bad;
+    /// for an upgrade known to be well, unless that check was overridden.
     pub fn is_healthy(&self, target: &Target) -> bool {
         let Some(node) = self.node.filter(|_| !self.garbled) else {
             return false;
         };
-        let overridden = |line: &Line| matches!(line.as_str(), CONTROL_PLANE_HEALTHY | "all");
-        let strict = target.kind == Kind::Upgrade && !target.overridden.iter().any(overridden);
+        let overridden = |line: &Line| matches!(line.as_str(), CONTROL_PLANE_HEALTHY | ALL);
+        let strict =
+            target.kind == Kind::Upgrade && !target.rollback && !target.overridden.iter().any(overridden);
         node.health.parts().into_iter().all(|check| match check {
             Check::Ok | Check::None => true,
             Check::Unknown(_) => !strict,

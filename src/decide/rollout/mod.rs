@@ -5,6 +5,8 @@
 //! that asks for no effect. A pass either writes the leader's databag or alters the machine.
 
 mod actions;
+mod back;
+mod check;
 mod follow;
 mod grants;
 mod heads;
@@ -20,9 +22,9 @@ mod story;
 mod target;
 mod text;
 mod view;
+mod wish;
 
 pub use actions::{Action, Answer, act};
-pub use members::CONTROL_PLANE_HEALTHY;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -31,6 +33,7 @@ use super::options::RolloutOptions;
 use crate::databag::charm_state::RolloutMemory;
 use crate::databag::node::{NODE, Node, Role};
 use crate::databag::progress::{PROGRESS, Progress, State};
+use crate::databag::target::Kind;
 use crate::juju::{RelationId, Status};
 use crate::observed::Rollout;
 use crate::observed::rollout::Occasion;
@@ -63,8 +66,10 @@ pub struct Outcome {
     pub app: Keys,
     /// Keys of the own application databag at `cohorts` and `follow-cohorts`: leaders only.
     pub related: BTreeMap<RelationId, Keys>,
-    /// The statuses of the concern.
+    /// The statuses of the machine, and of a rollout of new revisions.
     pub statuses: Vec<Status>,
+    /// The statuses of the gate, and of a rollout to another channel.
+    pub upgrade: Vec<Status>,
     /// How far the rollout is, for the application's status: leaders only.
     pub progress: Option<Status>,
     /// What to set before the effect is carried out, since it may take minutes.
@@ -145,7 +150,9 @@ impl Pass<'_, '_> {
         let mut leader_need = None;
         if let Some(led) = led {
             leader_need = led.need;
-            outcome.statuses.extend(led.statuses);
+            outcome.statuses.extend(led.notes);
+            outcome.upgrade.extend(led.gate);
+            self.rollout(outcome).extend(led.statuses);
             outcome.progress = led.progress;
             let faults = members::unread(rollout).into_iter();
             outcome.statuses.extend(faults.map(|(unit, key, unread)| text::peer_unread(unit, key, unread)));
@@ -207,7 +214,7 @@ impl Pass<'_, '_> {
     fn tell(&self, moves: &Moves, role: Option<Role>, outcome: &mut Outcome) {
         let rollout = self.view.rollout;
         let told = self.view.progress(&rollout.unit);
-        outcome.statuses.extend(moves.statuses.iter().cloned());
+        self.rollout(outcome).extend(moves.statuses.iter().cloned());
         if let Some(progress) = &moves.progress {
             outcome.log.extend(story::report(told, progress));
             if role.is_some() {
@@ -227,6 +234,14 @@ impl Pass<'_, '_> {
         }
     }
 
+    /// Where the statuses of the rollout belong: to the concern of its target.
+    fn rollout<'o>(&self, outcome: &'o mut Outcome) -> &'o mut Vec<Status> {
+        match self.view.target.map(|target| target.kind) {
+            Some(Kind::Upgrade) => &mut outcome.upgrade,
+            Some(Kind::Cohort) | None => &mut outcome.statuses,
+        }
+    }
+
     /// Remarks about the snaps of this machine.
     fn remark(&self, progress: &Progress, outcome: &mut Outcome) {
         let Some(machine) = self.machine else { return };
@@ -237,7 +252,7 @@ impl Pass<'_, '_> {
         let main = machine.snaps.iter().min_by_key(|(name, _)| KubernetesOrder::of(name));
         match (progress.state, self.view.target, main) {
             (State::Completed, _, Some((_, snap))) => outcome.statuses.push(text::runs(snap.installed)),
-            (State::Ready, Some(target), Some(_)) => outcome.statuses.push(text::its_turn(target)),
+            (State::Ready, Some(target), Some(_)) => self.rollout(outcome).push(text::its_turn(target)),
             (State::Ready | State::Completed | State::Upgrading | State::Failed, _, _) => {}
         }
     }

@@ -116,6 +116,9 @@ pub fn decide(
         return Moves::of(said(State::Ready));
     };
     let going = Going { view, target, grant, idle, upgrading: said(State::Upgrading) };
+    if let Some(cause) = away(view, machine, target, role) {
+        return going.failed(&cause, memory);
+    }
     if open { going.on(&steps, memory) } else { going.until_well(ill.as_ref(), memory) }
 }
 
@@ -265,6 +268,16 @@ fn step(
         (Some(_), _) => Step::Exempt,
         (None, true) => Step::Done,
         (None, false) => open(channel, to),
+    })
+}
+
+/// A snap that somebody has taken to a channel of which the target does not speak: it is left to him.
+fn away(view: &View<'_>, machine: &Machine<'_>, target: &Target, role: Role) -> Option<String> {
+    machine.snaps.iter().filter(|(_, snap)| snap.exempt.is_none()).find_map(|(name, snap)| {
+        let goal = target.snaps.get(*name)?.goal(role, view.rollout.architecture);
+        let (Goal::Cohort { channel, .. } | Goal::Revision { channel, .. }) = goal else { return None };
+        let (wanted, tracks) = (channel?, machine::tracked(snap.installed)?);
+        (!target.is_known(name, &tracks)).then(|| format!("{name} tracks {tracks}, not {wanted}"))
     })
 }
 

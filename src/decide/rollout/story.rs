@@ -5,7 +5,7 @@ use super::grants::News;
 use super::target::Reason;
 use super::text;
 use crate::databag::progress::{Progress, State};
-use crate::databag::target::Target;
+use crate::databag::target::{Target, Wishes};
 use tracing::Level;
 
 /// A line and its level.
@@ -14,6 +14,21 @@ pub type Told = (Level, String);
 /// A new target.
 pub fn made(target: &Target, reason: &Reason) -> Told {
     (Level::INFO, format!("target {}: made, {}", target.id, text::why(reason)))
+}
+
+/// A new target of another channel.
+pub fn upgrade(target: &Target, changes: &Wishes) -> Told {
+    let to: Vec<String> = changes.iter().map(|(name, wish)| format!("{name} to {}", wish.channel)).collect();
+    let overridden = match text::list(&target.overridden) {
+        none if none.is_empty() => none,
+        checks => format!(", checks overridden: {checks}"),
+    };
+    (Level::INFO, format!("target {}: made, upgrade of {}{overridden}", target.id, to.join(", ")))
+}
+
+/// The options ask for what was there before.
+pub fn asked_back(target: &Target, from: &Target) -> Told {
+    (Level::WARN, format!("target {}: the options ask for what was before target {}", target.id, from.id))
 }
 
 /// An admin went back.

@@ -5,12 +5,13 @@
 //! an upgrade is unfinished: those end by an admin or by completing.
 
 use super::super::options::CohortRefresh;
+use super::back;
 use super::heads::{self, NewHead, Reports};
 use super::view::View;
 use crate::databag::charm_state::RolloutMemory;
 use crate::databag::cohorts::Offer;
 use crate::databag::node::Role;
-use crate::databag::target::{Kind, Pin, SnapTarget, Target};
+use crate::databag::target::{Kind, Pin, SnapTarget, Target, Wishes};
 use crate::juju::{Timestamp, UnitName};
 use crate::plan::Effect;
 use crate::snap::{Architecture, Channel, CohortKey, SnapName, TroubleKind};
@@ -155,14 +156,17 @@ fn is_replaceable(view: &View<'_>, target: &Target) -> bool {
 
 /// Whom this application follows.
 #[derive(Clone, Copy)]
-enum Followed<'a> {
+pub enum Followed<'a> {
+    /// Nobody.
     Nobody,
     /// The source has not completed: whoever made a target now would run ahead of it.
     Unfinished,
+    /// One that has.
     Offer(&'a Offer),
 }
 
-fn followed<'a>(view: &View<'a>) -> Followed<'a> {
+/// Whom this application follows, and how far that is.
+pub fn followed<'a>(view: &View<'a>) -> Followed<'a> {
     match view.source().map(|source| &source.offer) {
         None => Followed::Nobody,
         Some(Some(Ok(offer))) if offer.state.completed => Followed::Offer(offer),
@@ -219,8 +223,9 @@ fn reason(
         return Reason { first: true, ..reason };
     };
     let force = asked.is_some_and(|asked| asked.force);
+    let pinned = Pinned::new(view);
     for name in view.options.snaps.keys() {
-        if offer.is_some_and(|offer| offer.keys.contains_key(name)) {
+        if offer.is_some_and(|offer| offer.keys.contains_key(name)) || pinned.is_pinned(name) {
             continue;
         }
         let has_place =
@@ -281,21 +286,41 @@ fn names_to_make(
     let refused =
         |name: &SnapName| view.target.is_some_and(|target| heads::is_refused(view, target, reports, name));
     names.extend(view.options.snaps.keys().filter(|name| !has_place(name) && !refused(name)).cloned());
+    let pinned = Pinned::new(view);
     names.retain(|name| {
-        !is_unknown(view, memory, name) && !offer.is_some_and(|offer| offer.keys.contains_key(name))
+        !is_unknown(view, memory, name)
+            && !pinned.is_pinned(name)
+            && !offer.is_some_and(|offer| offer.keys.contains_key(name))
     });
     names
 }
 
-enum Keys {
+/// The snaps whose revision the charm itself names: no new head moves them.
+struct Pinned(Wishes);
+
+impl Pinned {
+    fn new(view: &View<'_>) -> Self {
+        Self(view.wishes())
+    }
+
+    fn is_pinned(&self, name: &SnapName) -> bool {
+        self.0.get(name).is_some_and(|wish| !wish.revisions.is_empty())
+    }
+}
+
+/// What comes of making keys.
+pub enum Keys {
+    /// All of them.
     Made(BTreeMap<SnapName, CohortKey>),
+    /// This command first.
     Need(Effect),
+    /// The store does not make any now.
     Not(TroubleKind),
 }
 
 /// The keys made in this pass; or the next command that makes some. All names in one command, one by
 /// one only where the store does not know one of them.
-fn keys(view: &View<'_>, names: &BTreeSet<SnapName>, memory: &mut RolloutMemory) -> Keys {
+pub fn keys(view: &View<'_>, names: &BTreeSet<SnapName>, memory: &mut RolloutMemory) -> Keys {
     let rollout = view.rollout;
     let now = rollout.now;
     let mut keys = BTreeMap::new();
@@ -404,9 +429,29 @@ pub fn begin(view: &View<'_>, kind: Kind, snaps: BTreeMap<SnapName, SnapTarget>)
         target.led = if led { Some(old.earlier()) } else { old.led.clone() };
         target.refused.clone_from(&old.refused);
         target.follows.clone_from(&old.follows);
+        target.wanted.clone_from(&old.wanted);
         target.more.clone_from(&old.more);
     }
+    if kind == Kind::Upgrade {
+        target.tracked = tracked(view, &target);
+    }
     target
+}
+
+/// The channels from which members may come: what they track now, and for those that are under way
+/// what they came from and went to.
+fn tracked(view: &View<'_>, new: &Target) -> BTreeMap<SnapName, BTreeSet<Channel>> {
+    let mut tracked = view.target.map(|old| old.tracked.clone()).unwrap_or_default();
+    for (name, snap) in view.target.into_iter().flat_map(|old| &old.snaps) {
+        tracked.entry(name.clone()).or_default().extend(back::channels(snap).into_iter().cloned());
+    }
+    for node in view.members.values().filter_map(|member| member.node) {
+        for (name, snap) in &node.snaps {
+            tracked.entry(name.clone()).or_default().extend(snap.channel.clone());
+        }
+    }
+    tracked.retain(|name, channels| new.snaps.contains_key(name) && !channels.is_empty());
+    tracked
 }
 
 /// One above every counter that anybody has named: an id that came back would make old answers new.

@@ -1,7 +1,8 @@
 //! Every status text of the rollout: the part to act on first, no clock times, at most what
 //! `juju status` shows where the names are of usual length.
 
-use super::grants::Wait;
+use super::super::upgrade::Checked;
+use super::grants::{Elsewhere, Wait};
 use super::members::Member;
 use super::target::{Note, Reason};
 use crate::databag::granted::Grant;
@@ -11,6 +12,7 @@ use crate::databag::{Line, Unread};
 use crate::juju::{AppName, Level, Status, UnitName};
 use crate::observed::Rollout;
 use crate::snap::{Installed, Place, Relocation, Revision, SnapName, Trouble, TroubleKind};
+use std::collections::BTreeSet;
 
 fn blocked(line: String) -> Status {
     Status::new(Level::Blocked, line)
@@ -26,6 +28,51 @@ fn active(line: String) -> Status {
 
 fn names<'a>(names: impl IntoIterator<Item = &'a SnapName>) -> String {
     names.into_iter().map(SnapName::as_str).collect::<Vec<_>>().join(" ")
+}
+
+/// Names of checks.
+pub fn list(checks: &BTreeSet<Line>) -> String {
+    checks.iter().map(Line::as_str).collect::<Vec<_>>().join(",")
+}
+
+/// A closed gate: what the first failed check found, how many more there are, and the command that
+/// passes it over. The command is never cut, also beside ` (+N more)` of other statuses.
+pub fn gate(held: &[&Checked], app: &AppName) -> Status {
+    const ROOM: usize = 108;
+    let Some(first) = held.first() else { return waiting(String::new()) };
+    let tail = format!("{}; juju run {app}/leader override-checks checks={}", more(held.len()), first.name);
+    let short = &first.found.short;
+    let room = ROOM.saturating_sub(tail.len());
+    let short = if short.len() <= room {
+        short.clone()
+    } else {
+        let room = room.saturating_sub("...".len());
+        let end = (0..=room).rev().find(|at| short.is_char_boundary(*at)).unwrap_or(0);
+        format!("{}...", short.get(..end).unwrap_or_default())
+    };
+    let line = format!("{short}{tail}");
+    if held.iter().all(|check| check.passes_by_itself()) { waiting(line) } else { blocked(line) }
+}
+
+/// All checks have passed, and this leader may not have met everybody.
+pub fn upgrade_waits() -> Status {
+    waiting("the upgrade begins after this leader's first update-status".to_owned())
+}
+
+/// The checks that this upgrade goes on without, until it ends.
+pub fn overridden(target: &Target) -> Option<Status> {
+    let checks = list(&target.overridden);
+    (!checks.is_empty()).then(|| active(format!("target {}: checks overridden: {checks}", target.id)))
+}
+
+/// The packed file is asked for and not there.
+pub fn no_packed(app: &AppName) -> Status {
+    blocked(format!("channel=charm, and this charm has no snaps.yaml: juju config {app} channel=CHANNEL"))
+}
+
+/// The packed file is wrong.
+pub fn packed_wrong(fault: &str) -> Status {
+    blocked(format!("snaps.yaml of this charm, {fault}"))
 }
 
 /// A key of the peers application databag that cannot be read.
@@ -130,7 +177,10 @@ pub fn moving(rollout: &Rollout, to: &Relocation) -> Status {
         Place::Cohort(_) => "into its cohort".to_owned(),
         Place::Revision(revision) => format!("to revision {revision}"),
     };
-    Status::new(Level::Maintenance, format!("refreshing {}{from} {place}", to.name))
+    let tracks = installed.and_then(|snap| snap.tracking.as_ref());
+    let channel = to.channel.as_ref().filter(|channel| !tracks.is_some_and(|now| now.is(channel)));
+    let channel = channel.map(|channel| format!(" on {channel}")).unwrap_or_default();
+    Status::new(Level::Maintenance, format!("refreshing {}{from} {place}{channel}", to.name))
 }
 
 /// A grant is about to be carried out.
@@ -242,12 +292,19 @@ pub fn wait(wait: &Wait, app: &AppName) -> Option<Status> {
             waiting("nobody moves before this leader's first update-status".to_owned())
         }
         Wait::Unlisted(unit) => waiting(format!("{unit} may move and is not listed; it is waited for")),
+        // The commands first: a cause may be long, and is in the unit's own status too.
         Wait::Failed(unit, why) => blocked(format!(
             "{unit} failed: juju run {app}/leader retry-unit unit={unit}, skip-unit or rollback{}",
             because(why)
         )),
         Wait::Build(unit) => {
             waiting(format!("{unit} runs another charm build; its charm refresh is waited for"))
+        }
+        Wait::Elsewhere(unit, away) => {
+            let Elsewhere { name, tracks, wanted } = away.as_ref();
+            blocked(format!(
+                "{unit}: {name} tracks {tracks}, not {wanted}; juju config {app} channel={tracks}"
+            ))
         }
         Wait::Window => active("the next turn waits for the refresh-window".to_owned()),
         Wait::Off => active("cohort-refresh is off: nobody moves".to_owned()),

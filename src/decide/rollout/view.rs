@@ -8,7 +8,7 @@ use crate::databag::history::History;
 use crate::databag::node::Role;
 use crate::databag::progress::Progress;
 use crate::databag::skipped::Skipped;
-use crate::databag::target::Target;
+use crate::databag::target::{Target, Wishes};
 use crate::databag::{Line, Unread};
 use crate::juju::UnitName;
 use crate::observed::Rollout;
@@ -56,6 +56,12 @@ impl<'a> View<'a> {
     /// What the last committed pass remembered.
     pub fn memory(&self) -> &'a RolloutMemory {
         &self.rollout.memory
+    }
+
+    /// Where the options want snaps.
+    pub fn wishes(&self) -> Wishes {
+        let packed = self.rollout.packed.as_ref().and_then(|packed| packed.as_ref().ok());
+        self.options.wishes(packed)
     }
 
     /// The application that is followed; itself is nobody.

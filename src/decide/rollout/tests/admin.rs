@@ -18,6 +18,7 @@ fn done(case: &Case, action: &Action) -> Keys {
         Answer::Done { app, .. } => app,
         Answer::Need(effect) => panic!("needs {effect:?}"),
         Answer::Refused(why) => panic!("{why}"),
+        Answer::Report(report) => panic!("{}", report.text),
     }
 }
 
@@ -26,6 +27,7 @@ fn refused(case: &Case, action: &Action) -> String {
         Answer::Refused(why) => why,
         Answer::Done { line, .. } => panic!("{line}"),
         Answer::Need(effect) => panic!("needs {effect:?}"),
+        Answer::Report(report) => panic!("{}", report.text),
     }
 }
 

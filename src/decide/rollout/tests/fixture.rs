@@ -109,6 +109,7 @@ impl Case {
             build: BUILD.to_owned(),
             role: Some(roles[0]),
             as_principal: false,
+            packed: None,
             foreign_owner: None,
             leader: true,
             related: true,

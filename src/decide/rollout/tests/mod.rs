@@ -8,4 +8,5 @@ mod kube;
 mod moves;
 mod random;
 mod targets;
+mod upgrades;
 mod world;

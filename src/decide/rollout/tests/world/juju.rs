@@ -101,6 +101,7 @@ impl World {
             build: "0.1.0-test".to_owned(),
             role: Some(unit.role),
             as_principal: false,
+            packed: None,
             foreign_owner: None,
             leader: self.leader == Some(number),
             related: true,

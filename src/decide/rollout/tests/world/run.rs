@@ -314,6 +314,7 @@ impl World {
             }
             Answer::Refused(why) => self.tell(|| format!("admin: {why}")),
             Answer::Need(effect) => panic!("{effect:?}"),
+            Answer::Report(report) => panic!("{}", report.text),
         }
     }
 
