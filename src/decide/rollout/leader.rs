@@ -51,7 +51,8 @@ pub fn decide(view: &View<'_>, own: &Node, memory: &mut RolloutMemory) -> Led {
         progress: None,
         log: Vec::new(),
     };
-    led.gate.extend(view.target.and_then(text::overridden));
+    let unfinished = view.target.filter(|target| !view.is_completed(None, target));
+    led.gate.extend(unfinished.and_then(text::overridden));
     let grants = grants::decide(view);
     remember(view, &grants, memory);
     let mut statuses = Vec::new();

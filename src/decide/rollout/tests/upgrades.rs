@@ -167,7 +167,11 @@ fn f1_a_closed_gate_says_which_check_and_the_one_command_and_opens_by_it() {
     case.rollout.app.target = Ok(Some(target));
     let shown =
         gate(&case).into_iter().find(|line| line.contains("checks overridden: control-plane-healthy"));
-    assert!(shown.is_some_and(|line| line.starts_with("active")), "as long as it is in force");
+    assert!(shown.is_some_and(|line| line.starts_with("active")), "until it ends");
+    for number in 0..5 {
+        case.report(number, State::Completed, 0);
+    }
+    assert!(!gate(&case).iter().any(|line| line.contains("overridden")));
 }
 
 #[test]
@@ -321,6 +325,27 @@ fn a_granted_unit_moves_by_channel_and_key_in_one_command() {
     };
     assert_eq!((to.channel, to.to), (Some(channel("1.33")), crate::snap::Place::Cohort(key("NEW"))));
     assert_eq!(outcome.during.unwrap().line, "refreshing kubelet from 101 into its cohort on 1.33/stable");
+}
+
+#[test]
+fn f3_on_the_way_back_a_unit_moves_by_a_grant_read_in_this_hook_only() {
+    let mut case = begun();
+    let (app, _) = run(&case, &Action::Rollback).unwrap();
+    case.rollout.app.target = Target::read(app["target"].as_deref());
+    case.rollout.memory.keys.insert(name("kubelet"), super::fixture::seen("NEW", 201));
+    case.rollout.leader = false;
+    let mut snap = installed("kubelet", 201, "held,in-cohort");
+    snap.tracking = Some(Tracking { channel: channel("1.33"), on_branch: false });
+    case.rollout.snapd = snapd(vec![snap]);
+    case.grant(0, C);
+    case.rollout.app.fresh = false;
+    assert_eq!(case.decide().effect, Some(Effect::ReadAppBag), "the grant may be an old one");
+    case.rollout.app.fresh = true;
+    assert!(matches!(case.decide().effect, Some(Effect::Alter(_))));
+    // The newer view: the turn is another's.
+    case.granted().grants.clear();
+    case.grant(2, C);
+    assert_eq!(case.decide().effect, None);
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! S1 to S4, judged from facts and committed data, not by the code under test.
 
+use super::machine::in_channel;
 use super::{World, unit_name};
 use crate::databag::node::Role;
 use crate::databag::progress::{Progress, SnapState, State};
-use crate::databag::target::Target;
+use crate::databag::target::{Kind, Target};
 use crate::juju::UnitName;
 use crate::observed::rollout::{AppBag, Told};
 use crate::snap::{Alteration, CohortKey, SnapName};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn progress(told: &Told) -> Option<&Progress> {
     told.progress.as_ref()?.as_ref().ok()
@@ -15,10 +16,9 @@ fn progress(told: &Told) -> Option<&Progress> {
 
 impl World {
     /// A command is about to run. S2: a refresh needs a committed grant that was not answered, and
-    /// stays on its channel. S1: who else moves.
+    /// leads to no channel but its target's. S1: who else moves.
     pub fn judge_alteration(&mut self, number: u32, alteration: &Alteration) {
         let Alteration::Move(to) = alteration else { return };
-        assert!(to.channel.is_none(), "S2: another channel");
         let granted = self.app.granted.as_ref().unwrap();
         let grant =
             granted.of(&unit_name(number)).unwrap_or_else(|| panic!("S2: lockstep/{number} has no grant"));
@@ -29,9 +29,35 @@ impl World {
             "S2: serial {} was answered",
             grant.serial
         );
+        if let Some(channel) = &to.channel {
+            // Which targets name a channel at all is judged where they are made.
+            let target = &self.targets[&grant.target.to_string()];
+            let snap = &target.snaps[&to.name];
+            let pins = snap.pins.values().flat_map(BTreeMap::values).filter_map(|pin| pin.channel.as_ref());
+            assert!(pins.chain(&snap.channel).any(|named| named == channel), "S2: another channel");
+        }
         let serial = grant.serial;
         self.units.get_mut(&number).unwrap().moving = Some(serial);
         self.judge_moving();
+    }
+
+    /// S2: a target that names a channel was asked for by an admin, who has overridden what cannot be
+    /// seen in this world; or it leads back.
+    fn judge_target(&self, target: &Target) {
+        let pins = target.snaps.values().flat_map(|snap| snap.pins.values().flat_map(BTreeMap::values));
+        let pinned = pins.filter_map(|pin| pin.channel.as_ref());
+        let named: BTreeSet<_> =
+            target.snaps.values().filter_map(|snap| snap.channel.as_ref()).chain(pinned).collect();
+        let overridden = |check: &str| {
+            target.overridden.iter().any(|name| matches!(name.as_str(), "all") || name.as_str() == check)
+        };
+        if target.kind == Kind::Cohort {
+            assert!(named.is_empty(), "S2: new revisions lead to another channel");
+        } else if !target.rollback {
+            assert!(overridden("control-plane-healthy"), "S2: an upgrade by a closed gate");
+            let down = target.minors.is_some_and(|(from, to)| to < from);
+            assert!(!down || overridden("version-skew"), "S2: down by a closed gate");
+        }
     }
 
     /// S1 by facts: who is between the start of a move and its committed report.
@@ -61,19 +87,28 @@ impl World {
                 let failed = progress(told).is_some_and(|progress| progress.is(State::Failed, &target.id));
                 assert!(!failed, "S3: {} was granted after {unit} had failed", grant.unit);
                 let node = told.node.as_ref().and_then(|node| node.as_ref().ok());
-                if grant.role == Role::Worker && node.is_none_or(|node| node.role == Some(Role::ControlPlane))
-                {
+                let first = target.first_role();
+                // Who tells nothing counts as a control-plane unit.
+                let role = node.map_or(Role::ControlPlane, |node| node.role.unwrap());
+                if grant.role != first && role == first {
                     let done =
                         progress(told).is_some_and(|progress| progress.is(State::Completed, &target.id));
                     assert!(done, "S1: {} was granted and {unit} has not completed", grant.unit);
                 }
             }
         }
-        if self.app.target.as_ref().unwrap().as_ref() != Some(target) {
+        let old = self.app.target.as_ref().unwrap().as_ref();
+        if let Some(old) = old.filter(|old| old.id == target.id) {
+            // Under one id only what the options asked for may be noted.
+            let mut same = old.clone();
+            same.wanted.clone_from(&target.wanted);
+            assert!(same == *target, "another target under the id {}", target.id);
+        } else if old != Some(target) {
             let id = target.id.to_string();
             assert!(!self.targets.contains_key(&id), "target {id} comes back");
             let same_counter = self.targets.values().any(|known| known.id.counter() == target.id.counter());
             assert!(!same_counter, "the counter of target {id} comes back");
+            self.judge_target(target);
             self.targets.insert(id, target.clone());
         }
     }
@@ -108,8 +143,11 @@ impl World {
     }
 
     pub fn wanted(&self, number: u32, target: &Target, name: &SnapName) -> Option<CohortOf> {
-        let key = target.snaps.get(name)?.cohort.clone()?;
-        let revision = self.store.keys[&key][&self.units[&number].architecture];
+        let to = target.snaps.get(name)?;
+        let key = to.cohort.clone().filter(|_| to.pins.is_empty())?;
+        let unit = &self.units[&number];
+        let channel = to.channel.as_ref().unwrap_or(&unit.snaps[name].channel);
+        let revision = in_channel(self.store.keys[&key][&unit.architecture], channel);
         Some(CohortOf { key, revision })
     }
 }

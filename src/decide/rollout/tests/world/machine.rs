@@ -5,12 +5,21 @@ use crate::observed::rollout::{Snapd, Store};
 use crate::plan::Effect;
 use crate::snap::{
     Alteration, Answer, Change, ChangeId, Channel, CohortKey, Head, Heads, Info, Installed, Local, Notes,
-    Place, Revision, Service, SnapName, SnapdVersion, Tracking, Trouble, TroubleKind,
+    Place, Relocation, Revision, Service, SnapName, SnapdVersion, Tracking, Trouble, TroubleKind,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 pub fn channel() -> Channel {
     "1.32/stable".parse().unwrap()
+}
+
+pub fn newer() -> Channel {
+    "1.33/stable".parse().unwrap()
+}
+
+/// The revision in a channel that is called `base` in the older one.
+pub fn in_channel(base: u32, channel: &Channel) -> u32 {
+    if *channel == newer() { base + 1000 } else { base }
 }
 
 pub fn trouble(kind: TroubleKind) -> Trouble {
@@ -24,10 +33,10 @@ impl World {
             let mut notes = vec![];
             notes.extend(snap.held.then_some("held"));
             notes.extend(snap.key.is_some().then_some("in-cohort"));
-            let tracking = Some(Tracking { channel: channel(), on_branch: false });
+            let tracking = Some(Tracking { channel: snap.channel.clone(), on_branch: false });
             let installed = Installed {
                 name: name.clone(),
-                version: Some("1.32.0".to_owned()),
+                version: Some(if snap.revision < 1000 { "1.32.0" } else { "1.33.0" }.to_owned()),
                 revision: Revision::Store(snap.revision),
                 tracking,
                 notes: Notes::parse(&notes.join(",")),
@@ -59,14 +68,19 @@ impl World {
         for name in names {
             let local = unit.snaps.get(name).map(|snap| Local {
                 revision: Revision::Store(snap.revision),
-                tracking: Some(channel()),
+                tracking: Some(snap.channel.clone()),
                 cohort: snap.key.as_ref().map(CohortKey::digest),
                 hold: None,
             });
             let head = self.store.heads.get(&(name.clone(), unit.architecture));
-            let head =
-                head.map(|head| Head { revision: Revision::Store(*head), version: format!("1.32.{head}") });
-            let heads = self.store.up.then(|| Heads(BTreeMap::from([(channel(), head)])));
+            let of = |channel: Channel| {
+                let head = head.map(|head| Head {
+                    revision: Revision::Store(in_channel(*head, &channel)),
+                    version: format!("{}.{head}", channel.track()),
+                });
+                (channel, head)
+            };
+            let heads = self.store.up.then(|| Heads(BTreeMap::from([of(channel()), of(newer())])));
             let info = match (&heads, &local) {
                 (None, None) => Err(trouble(TroubleKind::StoreUnreachable)),
                 (Some(_), _) | (None, Some(_)) => Ok(Info { name: name.clone(), heads, local }),
@@ -114,14 +128,12 @@ impl World {
                 self.units.get_mut(&number).unwrap().snaps.get_mut(name).unwrap().key = None;
                 Some(Ok(Answer::Done))
             }
-            Alteration::Install { to, .. } | Alteration::Move(to) => {
-                let (name, place) = (to.name.clone(), to.to.clone());
-                self.relocate(number, &name, &place)
-            }
+            Alteration::Install { to, .. } | Alteration::Move(to) => self.relocate(number, to),
         }
     }
 
-    fn relocate(&mut self, number: u32, name: &SnapName, place: &Place) -> Option<Result<Answer, Trouble>> {
+    fn relocate(&mut self, number: u32, to: &Relocation) -> Option<Result<Answer, Trouble>> {
+        let name = &to.name;
         let faults = self.faults;
         let unit = &self.units[&number];
         if unit.flight.is_some() {
@@ -131,13 +143,17 @@ impl World {
             return Some(Err(trouble(TroubleKind::StoreUnreachable)));
         }
         let old = unit.snaps[name].clone();
-        let new = match place {
+        let channel = to.channel.clone().unwrap_or_else(|| old.channel.clone());
+        let new = match &to.to {
             Place::Cohort(key) => Snap {
-                revision: self.store.keys[key][&unit.architecture],
+                revision: in_channel(self.store.keys[key][&unit.architecture], &channel),
                 key: Some(key.clone()),
+                channel,
                 ..old.clone()
             },
-            Place::Revision(Revision::Store(revision)) => Snap { revision: *revision, ..old.clone() },
+            Place::Revision(Revision::Store(revision)) => {
+                Snap { revision: *revision, channel, ..old.clone() }
+            }
             Place::Revision(Revision::Local(_)) => panic!("nobody asks for a local build"),
         };
         if faults && self.rng.percent(4) {
@@ -168,10 +184,13 @@ impl World {
     pub fn meddle(&mut self, number: u32) {
         let key = self.rng.percent(50).then(|| self.key(&snap_name("kubelet")));
         let unit = self.units.get_mut(&number).unwrap();
+        // What is done between a look and its report is found out by the next look.
         if unit.flight.is_none()
+            && unit.hook.is_none()
             && let Some(snap) = unit.snaps.get_mut(&snap_name("kubelet"))
         {
-            snap.revision = self.store.heads[&(snap_name("kubelet"), unit.architecture)];
+            let head = self.store.heads[&(snap_name("kubelet"), unit.architecture)];
+            snap.revision = in_channel(head, &snap.channel);
             snap.key = key;
         }
     }

@@ -16,7 +16,7 @@ use crate::juju::{Timestamp, UnitName};
 use crate::observed::Rollout;
 use crate::observed::rollout::{AppBag, Told};
 use crate::plan::Keys;
-use crate::snap::{Architecture, CohortKey, SnapName};
+use crate::snap::{Architecture, Channel, CohortKey, SnapName};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub use run::{Plan, run};
@@ -67,7 +67,7 @@ pub struct World {
     pub story: Vec<String>,
 }
 
-/// The store: heads, and what keys stand for.
+/// The store: heads, and what keys stand for; the newer channel has the same in other numbers.
 pub struct StoreWorld {
     pub up: bool,
     pub heads: BTreeMap<(SnapName, Architecture), u32>,
@@ -103,6 +103,7 @@ pub struct Unit {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snap {
     pub revision: u32,
+    pub channel: Channel,
     pub key: Option<CohortKey>,
     pub held: bool,
 }

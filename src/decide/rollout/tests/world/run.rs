@@ -1,11 +1,12 @@
 //! One random run: faults first, then fair hooks until every member has completed.
 
 use super::juju::write_app;
+use super::machine::{channel, in_channel, newer};
 use super::{Event, Rng, Snap, StoreWorld, Unit, World, snap_name, unit_name};
 use crate::databag::charm_state::RolloutMemory;
 use crate::databag::node::Role;
 use crate::databag::progress::State;
-use crate::decide::options::RolloutOptions;
+use crate::decide::options::{RolloutOptions, WantedChannel};
 use crate::decide::rollout::{Action, Answer, act};
 use crate::observed::rollout::{AppBag, Told};
 use crate::plan::Keys;
@@ -99,7 +100,11 @@ impl World {
         self.joined += 1;
         let architecture = if self.rng.percent(25) { Architecture::Arm64 } else { Architecture::Amd64 };
         let revision = 98 + u32::try_from(self.rng.below(4)).unwrap();
-        let snap = Snap { revision, key: None, held: false };
+        // Principals bring a new machine up on the channel that most follow.
+        let newer_ones = self.units.values().filter(|unit| unit.snaps.values().all(|s| s.channel == newer()));
+        let channel = if newer_ones.count() * 2 > self.units.len() { newer() } else { channel() };
+        let revision = in_channel(revision, &channel);
+        let snap = Snap { revision, channel, key: None, held: false };
         let others: Vec<u32> =
             self.units.values().filter(|unit| !unit.leaving).map(|unit| unit.number).collect();
         let unit = Unit {
@@ -155,6 +160,7 @@ impl World {
             }
             15 => self.now += self.rng.next() % 1500,
             16..=17 => self.admin_at_random(),
+            18 => self.wish(),
             _ => self.advance(number),
         }
     }
@@ -252,6 +258,7 @@ impl World {
                 self.elect(next);
             }
             self.heal();
+            self.admin(&Action::OverrideChecks { checks: "all".to_owned() });
             self.round();
             self.retry();
             if self.is_settled() {
@@ -280,11 +287,21 @@ impl World {
         }
     }
 
-    /// An admin tries something that is no override.
+    /// An admin asks for another channel, or for what is there.
+    fn wish(&mut self) {
+        let channel = if self.rng.percent(60) { newer() } else { channel() };
+        self.tell(|| format!("option channel={channel}"));
+        self.options.channel = WantedChannel::Channel(channel);
+    }
+
+    /// An admin tries something: nothing of it lets two units move where one may.
     fn admin_at_random(&mut self) {
         let numbers: Vec<u32> = self.units.keys().copied().collect();
         let unit = unit_name(numbers[self.rng.below(numbers.len())]);
-        let action = if self.rng.percent(50) {
+        let action = if self.rng.percent(40) {
+            let checks = if self.rng.percent(50) { "all" } else { "control-plane-healthy" };
+            Action::OverrideChecks { checks: checks.to_owned() }
+        } else if self.rng.percent(50) {
             Action::RetryUnit { unit }
         } else {
             Action::SkipUnit { unit, force: false }
@@ -327,9 +344,13 @@ impl World {
             let exempt = |name: &SnapName| unit.memory.moved_back.contains(name);
             completed
                 && unit.snaps.iter().all(|(name, snap)| {
+                    // The way back may be by revisions; then no key is joined before the next head.
+                    let pinned = target.snaps.get(name).is_some_and(|to| !to.pins.is_empty());
                     exempt(name)
+                        || pinned && snap.held
                         || self.wanted(unit.number, target, name).is_some_and(|wanted| {
                             let head = self.store.heads[&(name.clone(), unit.architecture)];
+                            let head = in_channel(head, &snap.channel);
                             snap.key == Some(wanted.key) && snap.revision == head && snap.held
                         })
                 })
