@@ -100,13 +100,13 @@ fn every_test_that_a_mutant_names_exists() {
     }
 }
 
-/// One for each field case that there is a scenario of.
+/// One for each field case that there is a scenario of; others are shown by tests of the library.
 #[test]
 fn every_field_case_has_a_mutant() {
     let case = |name: &str| name.split('_').next().map(str::to_owned).filter(|case| is_case(case));
     let with_scenario: BTreeSet<String> = names("scenarios").iter().filter_map(|name| case(name)).collect();
     let with_mutant: BTreeSet<String> = patches().iter().filter_map(|(name, _)| case(name)).collect();
-    assert_eq!(with_mutant, with_scenario);
+    assert!(with_scenario.is_subset(&with_mutant), "{with_scenario:?} {with_mutant:?}");
 }
 
 fn is_case(text: &str) -> bool {

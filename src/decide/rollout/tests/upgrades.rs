@@ -332,7 +332,9 @@ fn f3_on_the_way_back_a_unit_moves_by_a_grant_read_in_this_hook_only() {
     let mut case = begun();
     let (app, _) = run(&case, &Action::Rollback).unwrap();
     case.rollout.app.target = Target::read(app["target"].as_deref());
-    case.rollout.memory.keys.insert(name("kubelet"), super::fixture::seen("NEW", 201));
+    let mut seen = super::fixture::seen("NEW", 201);
+    seen.channel = Some(channel("1.33"));
+    case.rollout.memory.keys.insert(name("kubelet"), seen);
     case.rollout.leader = false;
     let mut snap = installed("kubelet", 201, "held,in-cohort");
     snap.tracking = Some(Tracking { channel: channel("1.33"), on_branch: false });
