@@ -2,7 +2,7 @@
 //! Juju refuses.
 
 use super::concern::Outcome;
-use super::options::{Options, SPECS};
+use super::options::Options;
 use super::withheld;
 use crate::juju::{Endpoint, Level, Status};
 use crate::observed::Observed;
@@ -12,7 +12,6 @@ pub fn decide(observed: &Observed, options: &Options) -> Outcome {
     let mut statuses = options.faults.clone();
     statuses.extend(role(observed));
     statuses.extend(withheld::statuses(&observed.remembered.withheld));
-    statuses.extend(not_built(options));
     Outcome { statuses: Some(statuses), ..Outcome::default() }
 }
 
@@ -33,15 +32,4 @@ fn role(observed: &Observed) -> Option<Status> {
             Status::new(Level::Blocked, line)
         }
     })
-}
-
-/// Options that are declared and whose concern is not part of this version.
-fn not_built(options: &Options) -> Vec<Status> {
-    let set = SPECS
-        .iter()
-        .filter(|spec| {
-            !spec.built && options.good.get(spec.name).is_some_and(|value| *value != spec.default())
-        })
-        .map(|spec| format!("option {}", spec.name));
-    set.map(|what| Status::new(Level::Active, format!("{what} has no effect in this version"))).collect()
 }

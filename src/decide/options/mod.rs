@@ -21,8 +21,6 @@ pub struct Spec {
     check: fn(&Value) -> bool,
     /// What a wrong value is told to be.
     pub accepted: &'static str,
-    /// Whether the concern that it is for is part of this version.
-    pub built: bool,
 }
 
 #[derive(Debug)]
@@ -49,23 +47,11 @@ const fn text(
     check: fn(&Value) -> bool,
     accepted: &'static str,
 ) -> Spec {
-    Spec { name, default: Default::Text(default), check, accepted, built: true }
+    Spec { name, default: Default::Text(default), check, accepted }
 }
 
 const fn truth(name: &'static str, default: bool) -> Spec {
-    Spec {
-        name,
-        default: Default::Truth(default),
-        check: Value::is_boolean,
-        accepted: "true, false",
-        built: true,
-    }
-}
-
-/// An option whose concern comes later.
-const fn later(mut spec: Spec) -> Spec {
-    spec.built = false;
-    spec
+    Spec { name, default: Default::Truth(default), check: Value::is_boolean, accepted: "true, false" }
 }
 
 const SNAPS: &str =
@@ -84,7 +70,6 @@ pub const SPECS: [Spec; 17] = [
         default: Default::Number(1),
         check: |value| value.as_i64().is_some_and(|number| (1..=100).contains(&number)),
         accepted: "1 to 100",
-        built: true,
     },
     text("pause-after-unit-refresh", "none", |v| one_of(v, &["none", "first", "all"]), "none, first, all"),
     text("grant-timeout", "30m", |v| spans(v, rollout::GRANT_TIMEOUT), "at least 5m"),

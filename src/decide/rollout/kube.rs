@@ -4,7 +4,8 @@
 //! It is looked at in an update-status and in passes outside hooks, by a unit that has just moved, and by
 //! the one that tells of workers: never in each hook that some other unit's databag causes.
 
-use super::members::{CONTROL_PLANE_HEALTHY, Member};
+use super::super::upgrade::{ALL, CONTROL_PLANE_HEALTHY};
+use super::members::Member;
 use super::view::View;
 use crate::databag::granted::Grant;
 use crate::databag::node::{Check, Cluster, NODES, Node, NodeReady, Nodes, Role};
@@ -124,7 +125,7 @@ pub fn after_move(view: &View<'_>, target: &Target, grant: &Grant) -> AfterMove 
         };
     }
     let strict = target.kind == Kind::Upgrade
-        && !target.overridden.iter().any(|line| matches!(line.as_str(), CONTROL_PLANE_HEALTHY | "all"));
+        && !target.overridden.iter().any(|line| matches!(line.as_str(), CONTROL_PLANE_HEALTHY | ALL));
     let stops = |check: &Check| match check {
         Check::Bad(_) => true,
         Check::Unknown(_) => strict,
