@@ -59,6 +59,7 @@ scenarios! {
     update_status_alone_brings_every_member_there
     with_manual_cohort_refresh_nothing_moves_before_the_action
     an_upgrade_is_held_until_its_checks_pass_or_are_overridden
+    an_upgrade_stops_at_a_failure_and_can_be_retried_skipped_or_rolled_back
     f6_a_departed_hook_that_fails_once_leaves_nothing_behind
     f6_a_removed_relation_takes_its_data_along
     f6_a_removed_unit_takes_along_only_what_no_other_unit_tells

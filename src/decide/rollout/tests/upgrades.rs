@@ -357,11 +357,11 @@ fn a_rollout_tells_the_concern_of_its_target() {
     case.report(1, State::Failed, 1);
     let (upgrade, coherence) = (gate(&case), case.lines(Level::Blocked));
     assert!(
-        upgrade.iter().any(|line| line.starts_with("blocked: lockstep/1 failed; juju run")),
+        upgrade.iter().any(|line| line.starts_with("blocked: lockstep/1 failed: juju run")),
         "{upgrade:?}"
     );
     assert_eq!(coherence, Vec::<String>::new());
-    assert!(case.decide().progress.unwrap().line.starts_with("lockstep/1 failed; juju run lockstep/leader"));
+    assert!(case.decide().progress.unwrap().line.starts_with("lockstep/1 failed: juju run lockstep/leader"));
 }
 
 #[test]
