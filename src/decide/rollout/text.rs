@@ -116,11 +116,14 @@ pub fn busy(name: &SnapName, own: bool) -> Status {
     }
 }
 
-/// This unit has failed.
+/// This unit has failed. The commands first: a cause may be long.
 pub fn failed_here(unit: &UnitName, cause: Option<&Line>, target: &Target) -> Status {
     let app = unit.application();
     let cause = cause.map_or("failed", Line::as_str);
-    blocked(format!("{cause} (target {}); then: juju run {app}/leader retry-unit unit={unit}", target.id))
+    let id = &target.id;
+    blocked(format!(
+        "failed: juju run {app}/leader retry-unit unit={unit}, skip-unit or rollback: {cause} (target {id})"
+    ))
 }
 
 /// A stored key cannot be read yet.

@@ -12,7 +12,6 @@ use super::{
 use crate::agent::files::delete_matching;
 use crate::controller::Deploy;
 use crate::sim::{Outcome, Settle, Sim};
-use crate::world::Provision;
 
 impl Step {
     /// The word for it in a scenario.
@@ -210,15 +209,14 @@ impl Sim {
         let charm = self.charm(&step.charm)?;
         let units = step.units.unwrap_or(if charm.subordinate { 0 } else { 1 });
         let application = step.application.clone().unwrap_or_else(|| step.charm.clone());
-        let provision = Provision {
-            arch: step.arch.clone(),
-            snaps: step.snaps.clone(),
-            commands: step.commands.clone(),
-            kubeconfigs: step.kubeconfig.iter().map(|access| (None, *access)).collect(),
-        };
-        if provision != Provision::default() {
-            self.world.provisions.insert(application.clone(), provision);
+        // Snaps that were set up for the application before it is deployed stay.
+        let provision = self.world.provisions.entry(application.clone()).or_default();
+        if step.arch.is_some() {
+            provision.arch.clone_from(&step.arch);
         }
+        provision.snaps.extend(step.snaps.iter().cloned());
+        provision.commands.extend(step.commands.iter().cloned());
+        provision.kubeconfigs.extend(step.kubeconfig.iter().map(|access| (None, *access)));
         let deploy = Deploy { charm, application, units, to: step.to.clone(), config: step.config.clone() };
         self.deploy(deploy).map(|_| ())
     }
