@@ -43,6 +43,7 @@ scenarios! {
     a_key_that_the_store_refuses_is_a_status_and_not_a_hook_error
     a_new_node_with_a_newer_revision_comes_to_the_cohort
     a_new_revision_moves_three_control_plane_units_and_then_five_workers
+    a_node_that_is_not_ready_after_a_refresh_stops_the_rollout
     a_principal_that_pins_and_holds_is_left_alone
     a_principal_that_refreshes_in_every_hook_stays_in_the_cohort
     a_snap_added_to_the_option_gets_a_key_and_the_others_keep_theirs
