@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::Refused;
+use crate::charm::metadata::is_charm_name;
 use crate::world::{
     Application, Charm, EndpointDef, Lease, Life, Machine, Pending, Role, StatusInfo, StatusRecord, Unit,
     Uniter, World,
@@ -29,6 +30,10 @@ impl World {
     /// `juju deploy`; gives the names of the new units.
     pub fn deploy(&mut self, deploy: Deploy) -> Result<Vec<String>, Refused> {
         let Deploy { charm, application: name, units, to, config } = deploy;
+        // The rule for names of applications is the one for names of charms (juju/names).
+        if !is_charm_name(&name) {
+            return Err(format!("invalid application name \"{name}\""));
+        }
         if self.applications.contains_key(&name) {
             return Err(format!("cannot add application \"{name}\": application already exists"));
         }

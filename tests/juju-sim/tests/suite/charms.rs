@@ -90,6 +90,7 @@ fn relations_that_juju_refuses_are_refused() {
     }
     for (step, text) in [
         ("add-unit: {application: keep}", "application is a subordinate"),
+        ("deploy: {charm: db, application: db-2}", "invalid application name \"db-2\""),
         ("config: {application: app, set: {no: 1}}", "unknown option \"no\""),
         ("refresh: {application: app, charm: db}", "is not \"app\""),
         ("remove-relation: {relation: [app:peers]}", "is a peer relation"),
