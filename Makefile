@@ -9,11 +9,11 @@ CHARM := target/charm/lockstep_$(ARCH).charm
 # One target directory, the one that packing/pack.py and the tests look into.
 export CARGO_TARGET_DIR := $(CURDIR)/target
 
-.PHONY: help build charm test lint demo mutants bench soak clean
+.PHONY: help build charm test conformance lint demo mutants bench soak clean
 .DEFAULT_GOAL := help
 
 help: ## print this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
 
 # Static, so that one executable runs on every base; the flag needs an explicit --target.
 build: ## the executable as it is packed, for ARCH (amd64, arm64; default: this machine's)
@@ -26,11 +26,15 @@ test: charm ## all tests, on the packed charm
 	cargo build --package juju-sim
 	cargo test --workspace --no-fail-fast
 
+conformance: charm ## against the field's own programs, fetched into target/; docs/conformance.md
+	cargo build --package juju-sim
+	tests/conformance/run
+
 lint: ## formatting, clippy, rustdoc and Python, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links' cargo doc --workspace --no-deps --document-private-items
-	python3 -W error -m py_compile packing/pack.py tests/mutants/run
+	python3 -W error -m py_compile packing/pack.py tests/mutants/run tests/conformance/run tests/conformance/*.py
 
 demo: charm ## the packed charm in a simulated Juju model
 	cargo build --package juju-sim
