@@ -89,7 +89,9 @@ def command(
     root = Path(tempfile.mkdtemp(prefix="snap-"))
     try:
         (root / "run").mkdir()
-        environment = {"PATH": "/usr/bin:/bin", "HOME": str(root), "SNAPPY_GLOBAL_ROOT": str(root)}
+        environment = {
+            "PATH": "/usr/bin:/bin", "HOME": str(root), "TZ": "UTC", "SNAPPY_GLOBAL_ROOT": str(root),
+        }  # fmt: skip
         with Server(root / "run/snapd.socket", script.answer):
             done = subprocess.run(
                 [client, *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=60,

@@ -91,7 +91,7 @@ class Session:
         self.root = root
         self.environment = {
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(root), "SNAPPY_GLOBAL_ROOT": str(root),
-            "SNAP_REEXEC": "0", "SNAPPY_TESTING": "1", "LANG": "C.UTF-8",
+            "SNAP_REEXEC": "0", "SNAPPY_TESTING": "1", "LANG": "C.UTF-8", "TZ": "UTC",
             "SNAPPY_FORCE_API_URL": f"http://{self.store.address}",
         }  # fmt: skip
         for folder in ("run", "etc", "var/lib/snapd"):
