@@ -1,7 +1,8 @@
 //! The real charm executable, as unpacked from the packed file, in a simulated Juju model.
 //!
-//! Every scenario runs twice, with the charm's cache and with the cache deleted before each hook, and
-//! must end in the same databags and statuses.
+//! A scenario runs twice, with the charm's cache and with the cache deleted before each hook, and must
+//! end in the same databags and statuses. Of rollouts one of each family does so always, and the others
+//! in `make soak`.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
@@ -18,48 +19,42 @@ mod support;
 
 use support::{Cache, run};
 
+fn twice(name: &str) {
+    let warm = run(name, Cache::Kept);
+    let cold = run(name, Cache::DeletedBeforeEachHook);
+    support::assert_same(&warm, &cold);
+}
+
 macro_rules! scenarios {
-    ($($name:ident)*) => {
-        const ALL: &[&str] = &[$(stringify!($name)),*];
+    (always twice: $($name:ident)* ; twice in soak: $($other:ident)*) => {
+        const ALL: &[&str] = &[$(stringify!($name),)* $(stringify!($other)),*];
         $(#[test]
         fn $name() {
-            let warm = run(stringify!($name), Cache::Kept);
-            let cold = run(stringify!($name), Cache::DeletedBeforeEachHook);
-            support::assert_same(&warm, &cold);
+            twice(stringify!($name));
         })*
+        $(#[test]
+        fn $other() {
+            run(stringify!($other), Cache::Kept);
+        })*
+        mod cold {
+            $(#[test]
+            #[ignore = "make soak"]
+            fn $other() {
+                super::twice(stringify!($other));
+            })*
+        }
     };
 }
 
 scenarios! {
+    always twice:
     demo
     cohorts_form_and_a_new_revision_moves_the_cluster_in_order
-    a_bad_revision_is_rolled_back_and_stays_refused
-    a_channel_without_a_track_is_followed_as_snapd_names_it
-    a_closed_refresh_window_keeps_everybody_back
-    a_follower_application_never_runs_ahead_of_its_source
-    a_grant_for_a_target_that_was_replaced_is_answered_with_ready
-    a_granted_machine_that_is_dead_is_named_and_skipped_by_force
-    a_granted_unit_that_is_removed_gives_its_turn_to_the_next
-    a_key_that_the_store_refuses_is_a_status_and_not_a_hook_error
-    a_new_node_with_a_newer_revision_comes_to_the_cohort
-    a_new_revision_moves_three_control_plane_units_and_then_five_workers
     a_node_that_is_not_ready_after_a_refresh_stops_the_rollout
-    a_principal_that_pins_and_holds_is_left_alone
-    a_principal_that_refreshes_in_every_hook_stays_in_the_cohort
-    a_snap_added_to_the_option_gets_a_key_and_the_others_keep_theirs
     a_store_outage_in_the_middle_of_a_rollout_changes_nothing_and_heals
-    a_unit_that_failed_half_way_tells_what_is_done_and_goes_on_from_there
-    an_admin_who_takes_a_unit_out_of_the_cohort_is_noticed
-    an_auto_refresh_under_way_is_waited_for
     f13_two_units_on_one_machine_move_its_snaps_once
-    f4_a_new_revision_of_a_worker_only_snap_makes_one_new_key
     f5_a_failed_query_to_the_store_makes_no_new_keys
-    keys_are_made_anew_at_sixty_days_and_restart_nothing
-    no_updates_available_is_not_believed
-    the_first_formation_waits_for_units_that_still_deploy
     update_status_alone_brings_every_member_there
-    with_manual_cohort_refresh_nothing_moves_before_the_action
-    an_upgrade_is_held_until_its_checks_pass_or_are_overridden
     an_upgrade_stops_at_a_failure_and_can_be_retried_skipped_or_rolled_back
     f6_a_departed_hook_that_fails_once_leaves_nothing_behind
     f6_a_removed_relation_takes_its_data_along
@@ -96,6 +91,30 @@ scenarios! {
     a_relation_that_the_controller_has_dropped_fails_no_hook_on_juju_4
     an_old_provider_is_forwarded_and_may_be_refreshed
     what_prometheus_loki_and_grafana_refuse_is_named
+    ;
+    twice in soak:
+    a_bad_revision_is_rolled_back_and_stays_refused
+    a_channel_without_a_track_is_followed_as_snapd_names_it
+    a_closed_refresh_window_keeps_everybody_back
+    a_follower_application_never_runs_ahead_of_its_source
+    a_grant_for_a_target_that_was_replaced_is_answered_with_ready
+    a_granted_machine_that_is_dead_is_named_and_skipped_by_force
+    a_granted_unit_that_is_removed_gives_its_turn_to_the_next
+    a_key_that_the_store_refuses_is_a_status_and_not_a_hook_error
+    a_new_node_with_a_newer_revision_comes_to_the_cohort
+    a_new_revision_moves_three_control_plane_units_and_then_five_workers
+    a_principal_that_pins_and_holds_is_left_alone
+    a_principal_that_refreshes_in_every_hook_stays_in_the_cohort
+    a_snap_added_to_the_option_gets_a_key_and_the_others_keep_theirs
+    a_unit_that_failed_half_way_tells_what_is_done_and_goes_on_from_there
+    an_admin_who_takes_a_unit_out_of_the_cohort_is_noticed
+    an_auto_refresh_under_way_is_waited_for
+    f4_a_new_revision_of_a_worker_only_snap_makes_one_new_key
+    keys_are_made_anew_at_sixty_days_and_restart_nothing
+    no_updates_available_is_not_believed
+    the_first_formation_waits_for_units_that_still_deploy
+    with_manual_cohort_refresh_nothing_moves_before_the_action
+    an_upgrade_is_held_until_its_checks_pass_or_are_overridden
 }
 
 /// Scenarios that run with the cache only.
