@@ -256,7 +256,7 @@ fn reason(
 }
 
 /// Whether the store has said lately that it does not know a name.
-fn is_unknown(view: &View<'_>, memory: &RolloutMemory, name: &SnapName) -> bool {
+pub fn is_unknown(view: &View<'_>, memory: &RolloutMemory, name: &SnapName) -> bool {
     memory
         .unknown
         .get(name)

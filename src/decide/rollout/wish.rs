@@ -316,7 +316,8 @@ fn names(
     let homeless =
         view.options.snaps.keys().filter(|name| !placed(name) && !facts.changes.contains_key(*name));
     let offered = |name: &SnapName| offer.is_some_and(|offer| offer.keys.contains_key(name));
-    let names = changing.chain(homeless).filter(|name| !memory.unknown.contains_key(*name) && !offered(name));
+    let names =
+        changing.chain(homeless).filter(|name| !target::is_unknown(view, memory, name) && !offered(name));
     names.cloned().collect()
 }
 

@@ -102,6 +102,27 @@ fn another_channel_makes_one_target_with_channel_and_key() {
     assert_eq!(target.wanted[&name("kubelet")].channel, channel("1.33"));
 }
 
+/// The store did not know the name once; that it was asked long ago leaves no snap behind.
+#[test]
+fn a_name_that_was_unknown_long_ago_is_asked_for_again() {
+    let mut case = settled();
+    case.options.snaps.insert(name("kube-proxy"), None);
+    for number in 0..5 {
+        let node = case.node(number);
+        let snap = node.snaps[&name("kubelet")].clone();
+        node.snaps.insert(name("kube-proxy"), snap);
+    }
+    let heads = case.node(0).heads[&name("kubelet")].clone();
+    case.node(0).heads.insert(name("kube-proxy"), heads);
+    wants(&mut case, "1.33");
+    let lately = Timestamp(NOW - 10);
+    case.rollout.memory.unknown.insert(name("kube-proxy"), lately);
+    assert_eq!(case.decide().effect, Some(Effect::CreateCohorts { names: [name("kubelet")].into() }));
+    case.rollout.memory.unknown.insert(name("kube-proxy"), Timestamp(NOW - 100_000));
+    let both = [name("kubelet"), name("kube-proxy")].into();
+    assert_eq!(case.decide().effect, Some(Effect::CreateCohorts { names: both }));
+}
+
 #[test]
 fn what_is_tracked_already_begins_nothing_and_is_kept_in_mind() {
     let mut case = settled();
