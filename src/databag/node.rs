@@ -4,7 +4,7 @@ use super::wire::{self, Format, Line, More, Unread};
 use crate::juju::{Timestamp, UnitName};
 use crate::snap::{Architecture, Channel, Installed, Revision, SnapName, Tracking};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// The key.
@@ -224,8 +224,11 @@ pub struct Cluster {
 pub struct NodeHeads {
     /// When the store told them. Written anew only with a change, or when a day old.
     pub read: Timestamp,
-    /// The heads by channel; a channel that is not in here is unknown.
+    /// The heads by channel; a channel that is neither in here nor in `absent` is unknown.
     pub channels: BTreeMap<Channel, NodeHead>,
+    /// Channels that the store does not have.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub absent: BTreeSet<Channel>,
 }
 
 /// A revision that a channel leads to.

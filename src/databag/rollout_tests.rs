@@ -144,7 +144,7 @@ fn a_node_reads_back() {
     node.cluster = Some(Cluster { nodes: Check::Unknown("no kubeconfig".into()), ..Cluster::default() });
     let head = NodeHead { revision: Revision::Store(7), version: "1.32.2".into() };
     let channels = [("1.32/stable".parse().unwrap(), head)].into();
-    node.heads.insert(name("kubelet"), NodeHeads { read: Timestamp(5), channels });
+    node.heads.insert(name("kubelet"), NodeHeads { read: Timestamp(5), channels, absent: [].into() });
     let text = node.write().replacen('{', "{\"later\":true,", 1);
     let read = Node::read(&text).unwrap();
     assert_eq!(

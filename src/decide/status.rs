@@ -77,7 +77,7 @@ pub fn news(before: &Scoped, after: &Scoped) -> Vec<(LogLevel, String)> {
 }
 
 /// The text if it fits, else its begin at a character boundary with an ellipsis, in so many bytes.
-fn cut(text: &str, bytes: usize) -> String {
+pub fn cut(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();
     }

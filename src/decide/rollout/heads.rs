@@ -89,11 +89,12 @@ pub fn report(view: &View<'_>, node: &mut Node, always: bool, memory: &mut Rollo
             (None, None) => continue,
             (None, Some(old)) => old.clone(),
             (Some(new), Some(old))
-                if new == old.channels && rollout.now.0.saturating_sub(old.read.0) < REPEAT =>
+                if (&new.channels, &new.absent) == (&old.channels, &old.absent)
+                    && rollout.now.0.saturating_sub(old.read.0) < REPEAT =>
             {
                 old.clone()
             }
-            (Some(channels), _) => NodeHeads { read: rollout.now, channels },
+            (Some(new), _) => new,
         };
         node.heads.insert(name.clone(), heads);
     }
@@ -107,7 +108,7 @@ pub fn report(view: &View<'_>, node: &mut Node, always: bool, memory: &mut Rollo
 }
 
 /// Of a snap's heads those that members of this architecture track, and those that are wanted.
-fn in_use(view: &View<'_>, own: &Node, name: &SnapName, heads: &Heads) -> BTreeMap<Channel, NodeHead> {
+fn in_use(view: &View<'_>, own: &Node, name: &SnapName, heads: &Heads) -> NodeHeads {
     let others = view.members.values().filter(|member| !member.itself).filter_map(|member| member.node);
     let nodes = others.filter(|node| node.architecture == own.architecture).chain([own]);
     let nodes: Vec<&Node> = nodes.collect();
@@ -120,14 +121,22 @@ fn in_use(view: &View<'_>, own: &Node, name: &SnapName, heads: &Heads) -> BTreeM
     }
     let wishes = view.wishes();
     channels.extend(wishes.get(name).map(|wish| &wish.channel));
-    channels
-        .into_iter()
-        .filter_map(|channel| {
-            let head = heads.of(channel)??;
-            let head = NodeHead { revision: head.revision, version: head.version.as_str().into() };
-            Some((channel.clone(), head))
-        })
-        .collect()
+    let mut told = NodeHeads { read: view.rollout.now, channels: BTreeMap::new(), absent: BTreeSet::new() };
+    for channel in channels {
+        match heads.of(channel) {
+            Some(Some(head)) => {
+                let head = NodeHead { revision: head.revision, version: head.version.as_str().into() };
+                told.channels.insert(channel.clone(), head);
+            }
+            // Branches are not listed, whether or not they are there.
+            None if channel.branch().is_some() => {}
+            // Closed, or the store has no such track.
+            Some(None) | None => {
+                told.absent.insert(channel.clone());
+            }
+        }
+    }
+    told
 }
 
 /// What the members report that is fresh, with the time of it: by snap and architecture.

@@ -1,6 +1,7 @@
 //! Every status text of the rollout: the part to act on first, no clock times, at most what
 //! `juju status` shows where the names are of usual length.
 
+use super::super::status::cut;
 use super::super::upgrade::Checked;
 use super::grants::{Elsewhere, Wait};
 use super::members::Member;
@@ -37,21 +38,12 @@ pub fn list(checks: &BTreeSet<Line>) -> String {
 
 /// A closed gate: what the first failed check found, how many more there are, and the command that
 /// passes it over. The command is never cut, also beside ` (+N more)` of other statuses.
-pub fn gate(held: &[&Checked], app: &AppName) -> Status {
+pub fn gate(held: &[&Checked], app: &AppName) -> Option<Status> {
     const ROOM: usize = 108;
-    let Some(first) = held.first() else { return waiting(String::new()) };
+    let first = held.first()?;
     let tail = format!("{}; juju run {app}/leader override-checks checks={}", more(held.len()), first.name);
-    let short = &first.found.short;
-    let room = ROOM.saturating_sub(tail.len());
-    let short = if short.len() <= room {
-        short.clone()
-    } else {
-        let room = room.saturating_sub("...".len());
-        let end = (0..=room).rev().find(|at| short.is_char_boundary(*at)).unwrap_or(0);
-        format!("{}...", short.get(..end).unwrap_or_default())
-    };
-    let line = format!("{short}{tail}");
-    if held.iter().all(|check| check.passes_by_itself()) { waiting(line) } else { blocked(line) }
+    let line = cut(&first.found.short, ROOM.saturating_sub(tail.len())) + &tail;
+    Some(if held.iter().all(|check| check.found.passes) { waiting(line) } else { blocked(line) })
 }
 
 /// All checks have passed, and this leader may not have met everybody.

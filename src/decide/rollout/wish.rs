@@ -4,6 +4,7 @@
 //! is not there yet. What was once taken up is kept in the target: it is not asked for again when
 //! somebody else moves a snap, or an admin goes back.
 
+use super::super::options::WantedChannel;
 use super::super::upgrade::{self, Checked, Facts, Unit};
 use super::grants;
 use super::heads;
@@ -78,7 +79,6 @@ pub fn decide(view: &View<'_>, own: &Node, memory: &mut RolloutMemory) -> Upgrad
 
 /// What is wrong with the packed file, where it counts.
 fn packed(view: &View<'_>) -> Vec<Status> {
-    use super::super::options::WantedChannel;
     if view.options.channel != WantedChannel::Charm {
         return Vec::new();
     }
@@ -177,11 +177,11 @@ pub fn facts<'a>(view: &View<'a>, own: &'a Node, changes: Wishes) -> Facts<'a> {
         None => Err("it was not read".to_owned()),
     };
     let mut heads = TargetHeads::new();
-    let mut reported: BTreeMap<_, BTreeSet<SnapName>> = BTreeMap::new();
+    let mut absent: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
     for (name, architectures) in heads::reports(view, own) {
         for (architecture, told) in architectures {
             heads.entry(name.clone()).or_default().insert(architecture, told.channels.clone());
-            reported.entry(architecture).or_default().insert(name.clone());
+            absent.entry(name.clone()).or_default().insert(architecture, told.absent.clone());
         }
     }
     let mut reporters = BTreeMap::new();
@@ -191,7 +191,7 @@ pub fn facts<'a>(view: &View<'a>, own: &'a Node, changes: Wishes) -> Facts<'a> {
         }
     }
     let packed = rollout.packed.as_ref().and_then(|packed| packed.as_ref().ok());
-    let packed = packed.filter(|_| view.options.channel == super::super::options::WantedChannel::Charm);
+    let packed = packed.filter(|_| view.options.channel == WantedChannel::Charm);
     let supported = packed.into_iter().flatten();
     let supported =
         supported.filter_map(|(name, snap)| Some((name.clone(), snap.supported.clone()?))).collect();
@@ -210,7 +210,7 @@ pub fn facts<'a>(view: &View<'a>, own: &'a Node, changes: Wishes) -> Facts<'a> {
         changes,
         supported,
         heads,
-        reported,
+        absent,
         reporters,
         busy: match &rollout.snapd.changes {
             Ok(changes) => Ok(changes.iter().find(|(_, all)| !all.is_empty()).map(|(name, _)| name.clone())),
@@ -262,8 +262,8 @@ fn forward(
     let checks = upgrade::run(&facts);
     let held: Vec<&Checked> =
         checks.iter().filter(|check| check.holds(|name| overridden.contains(name))).collect();
-    if !held.is_empty() {
-        upgrading.statuses.push(text::gate(&held, app));
+    if let Some(closed) = text::gate(&held, app) {
+        upgrading.statuses.push(closed);
         return;
     }
     if !view.has_met() {

@@ -40,7 +40,7 @@ pub fn charm_version(facts: &Facts<'_>) -> Option<Found> {
         facts.build,
         builds.join(", ")
     );
-    Found::failed(format!("{} runs another charm", first(&names)), &guidance)
+    Found::failed(format!("{} runs another charm", first(&names)), &guidance).map(Found::passes)
 }
 
 /// The control plane is known to be well: what its members tell of themselves and of the cluster.
@@ -113,16 +113,17 @@ pub fn channel_exists(facts: &Facts<'_>) -> Option<Found> {
                 heads.insert(format!("{name} {} ({}) on {architecture}", head.version, head.revision));
                 continue;
             }
-            let reported = facts.reported.get(&architecture).is_some_and(|names| names.contains(name));
+            let absent = facts.absent.get(name).and_then(|absent| absent.get(&architecture));
+            let absent = absent.is_some_and(|channels| channels.contains(channel));
             let who = facts.reporters.get(&architecture);
             let who = who.map_or_else(|| "nobody".to_owned(), ToString::to_string);
             if channel.branch().is_some() {
                 let why = "the store does not list branches: override this check if it is there";
                 return Found::unknown(format!("{channel} is a branch"), why);
             }
-            if !reported {
+            if !absent {
                 let why = format!("{who} asks the store for {architecture} and has not told of {name} yet");
-                return Found::unknown(format!("{name} not told for {architecture}"), &why);
+                return Found::unknown(format!("{who} looks up {name} {channel}"), &why).map(Found::passes);
             }
             let why =
                 format!("{who} finds none for {architecture}: is the channel right, see snap info {name}");
@@ -144,8 +145,13 @@ pub fn snap_changes(facts: &Facts<'_>) -> Option<Found> {
     let moving = facts.units.iter().filter(|unit| unit.state == Some(State::Upgrading));
     let moving: Vec<&UnitName> = moving.map(|unit| unit.unit).collect();
     match (&facts.busy, moving.is_empty()) {
-        (_, false) => Found::failed(format!("{} moves", first(&moving)), "its end is waited for"),
-        (Ok(Some(name)), true) => Found::failed(format!("{name}: snapd is at work"), "its end is waited for"),
+        (_, false) => {
+            Found::failed(format!("{} moves", first(&moving)), "its end is waited for").map(Found::passes)
+        }
+        (Ok(Some(name)), true) => {
+            let short = format!("{name}: snapd is at work");
+            Found::failed(short, "its end is waited for").map(Found::passes)
+        }
         (Err(why), true) => Found::unknown("changes of snapd not known", why),
         (Ok(None), true) => Found::ok("none is under way"),
     }

@@ -15,7 +15,7 @@ use crate::databag::node::{Node, Role};
 use crate::databag::progress::State;
 use crate::databag::target::{TargetHeads, Wishes};
 use crate::juju::{AppName, UnitName};
-use crate::snap::{Architecture, Constraint, Minor, SnapName};
+use crate::snap::{Architecture, Channel, Constraint, Minor, SnapName};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -56,8 +56,8 @@ pub struct Facts<'a> {
     pub supported: BTreeMap<SnapName, Constraint>,
     /// The heads that are known, with the unit that told them.
     pub heads: TargetHeads,
-    /// Of which snaps the heads are known at all, by architecture.
-    pub reported: BTreeMap<Architecture, BTreeSet<SnapName>>,
+    /// The channels that the store was asked for and does not have, by snap and architecture.
+    pub absent: BTreeMap<SnapName, BTreeMap<Architecture, BTreeSet<Channel>>>,
     /// Who asks the store for an architecture.
     pub reporters: BTreeMap<Architecture, UnitName>,
     /// The snap of this machine that snapd is at work on; or why that cannot be told.
@@ -110,13 +110,15 @@ pub struct Found {
     pub short: String,
     /// Why and what to do, in full.
     pub long: String,
+    /// Whether it is over by itself, without an admin.
+    pub passes: bool,
 }
 
 impl Found {
     fn new(verdict: Verdict, short: impl Into<String>, guidance: &str) -> Self {
         let short = short.into();
         let long = if guidance.is_empty() { short.clone() } else { format!("{short}; {guidance}") };
-        Self { verdict, short, long }
+        Self { verdict, short, long, passes: false }
     }
 
     fn ok(long: impl Into<String>) -> Option<Self> {
@@ -129,6 +131,11 @@ impl Found {
 
     fn unknown(short: impl Into<String>, guidance: &str) -> Option<Self> {
         Some(Self::new(Verdict::Unknown, short, guidance))
+    }
+
+    /// This one is over by itself.
+    fn passes(self) -> Self {
+        Self { passes: true, ..self }
     }
 }
 
@@ -145,11 +152,6 @@ impl Checked {
     /// Whether it holds the upgrade back, with these checks overridden.
     pub fn holds(&self, overridden: impl Fn(&str) -> bool) -> bool {
         self.found.verdict != Verdict::Ok && !overridden(self.name) && !overridden(ALL)
-    }
-
-    /// Whether it is over by itself, without an admin.
-    pub fn passes_by_itself(&self) -> bool {
-        matches!(self.name, "charm-version" | "snap-changes") && self.found.verdict == Verdict::Failed
     }
 }
 

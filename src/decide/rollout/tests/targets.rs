@@ -20,7 +20,7 @@ fn head(revision: u32) -> NodeHead {
 }
 
 fn heads(read: u64, revision: u32) -> NodeHeads {
-    NodeHeads { read: Timestamp(read), channels: [(stable(), head(revision))].into() }
+    NodeHeads { read: Timestamp(read), channels: [(stable(), head(revision))].into(), absent: [].into() }
 }
 
 /// A cluster that has completed a target made for head 101, reported as `now` says.

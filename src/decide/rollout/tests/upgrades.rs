@@ -32,7 +32,10 @@ fn settled() -> Case {
     let head =
         |revision, version: &str| NodeHead { revision: Revision::Store(revision), version: version.into() };
     let channels = [(stable(), head(101, "1.32.1")), (channel("1.33"), head(201, "1.33.0"))].into();
-    case.node(0).heads.insert(name("kubelet"), NodeHeads { read: Timestamp(NOW - 10), channels });
+    case.node(0).heads.insert(
+        name("kubelet"),
+        NodeHeads { read: Timestamp(NOW - 10), channels, absent: Default::default() },
+    );
     case.rollout.memory.asked_for = ["1.32", "1.33", "1.34", "1.35"].map(channel).into();
     let target = case.rollout.app.target.as_mut().unwrap().as_mut().unwrap();
     target.completed = None;
