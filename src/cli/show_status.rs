@@ -3,7 +3,7 @@
 
 use super::table::table;
 use crate::decide::coherence::{Row, overview};
-use crate::decide::{CONCERNS, aggregate, options};
+use crate::decide::{CONCERNS, aggregate, options, rollout_part};
 use crate::juju::{Level, Status};
 use crate::observed::Observed;
 use crate::plan::Plan;
@@ -29,13 +29,13 @@ pub fn show_status(observed: &Observed, plan: &Plan) -> Shown {
         ("unit.leader".to_owned(), observed.leader.to_string()),
     ]);
     for concern in CONCERNS {
-        let statuses = scoped.get(concern.name).cloned().unwrap_or_default();
+        let statuses = scoped.get(concern).cloned().unwrap_or_default();
         let quiet = [Status::new(Level::Active, "")];
         let shown = if statuses.is_empty() { &quiet[..] } else { &statuses[..] };
         for (number, status) in shown.iter().enumerate() {
-            let name = if number == 0 { concern.name } else { "" };
+            let name = if number == 0 { concern } else { "" };
             rows.push([name.to_owned(), status.level.to_string(), status.line.clone()]);
-            let key = |part| format!("concerns.{}.{number}.{part}", concern.name);
+            let key = |part| format!("concerns.{concern}.{number}.{part}");
             results.insert(key("status"), status.level.to_string());
             results.insert(key("message"), status.line.clone());
         }
@@ -43,7 +43,8 @@ pub fn show_status(observed: &Observed, plan: &Plan) -> Shown {
     rows.push(["unit".to_owned(), unit.level.to_string(), unit.line]);
     let mut text = table(&rows);
     let options = options::read(&observed.config, &observed.remembered.options);
-    let snaps = overview(&observed.rollout, &options.rollout);
+    let (part, options) = rollout_part(observed, &options);
+    let snaps = overview(&part, &options);
     if !snaps.is_empty() {
         text.push('\n');
         text.push_str(&snap_table(&snaps));

@@ -1,4 +1,4 @@
-//! The list of concerns, and what each gives. A new concern is one more line in the list.
+//! The lists of concerns and of what decides for them. A new concern is one more line in each.
 
 use super::options::{Options, RolloutOptions};
 use super::{observability, rollout, setup};
@@ -13,27 +13,35 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// One of lockstep's jobs.
+const SETUP: &str = "setup";
+const UPGRADE: &str = "upgrade";
+const COHERENCE: &str = "coherence";
+const OBSERVABILITY: &str = "observability";
+
+/// Every concern by the name under which its statuses are kept and shown, in the order by which ties
+/// between statuses are decided.
+pub const CONCERNS: [&str; 4] = [SETUP, UPGRADE, COHERENCE, OBSERVABILITY];
+
+/// What decides for a concern. A rollout decides for two: its target's kind says whose its statuses are.
 #[derive(Debug, Clone, Copy)]
-pub struct Concern {
-    /// Its name, under which its statuses are kept and shown.
-    pub name: &'static str,
+pub struct Decision {
+    concern: &'static str,
     decide: fn(&Observed, &Options) -> Outcome,
 }
 
-/// Every concern, in the order by which ties between statuses are decided.
-pub const CONCERNS: [Concern; 4] = [
-    Concern { name: "setup", decide: setup::decide },
-    Concern { name: "upgrade", decide: upgrade },
-    Concern { name: "coherence", decide: coherence },
-    Concern { name: "observability", decide: forwarding },
+/// Every decision, in the order of their concerns.
+pub const DECISIONS: [Decision; 3] = [
+    Decision { concern: SETUP, decide: setup },
+    Decision { concern: COHERENCE, decide: rollouts },
+    Decision { concern: OBSERVABILITY, decide: forwarding },
 ];
 
-/// What one concern wants.
+/// What one decision wants.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// Its statuses; none: it had no reason to look again, and the ones before stay.
-    pub statuses: Option<Vec<Status>>,
+    /// The statuses of a concern; of one that is not in here the ones before stay: there was no reason
+    /// to look again.
+    pub statuses: BTreeMap<&'static str, Vec<Status>>,
     /// What own databags shall hold.
     pub keys: BTreeMap<(RelationId, Scope), Keys>,
     /// The digest of what it looked at, to be remembered.
@@ -52,13 +60,19 @@ pub struct Outcome {
     pub story: Vec<(tracing::Level, String)>,
 }
 
-impl Concern {
-    /// Lets the concern decide. A panic in it is a status of it: the other concerns go on.
+impl Decision {
+    /// Decides. A panic in it is a status of its concern: the others go on.
     pub fn run(&self, observed: &Observed, options: &Options) -> Outcome {
         catch_unwind(AssertUnwindSafe(|| (self.decide)(observed, options))).unwrap_or_else(|panic| {
-            let line = format!("{}: fault in lockstep, please report it: {}", self.name, text(&*panic));
-            Outcome { statuses: Some(vec![Status::new(Level::Blocked, line)]), ..Outcome::default() }
+            let line = format!("{}: fault in lockstep, please report it: {}", self.concern, text(&*panic));
+            Outcome::told(self.concern, vec![Status::new(Level::Blocked, line)])
         })
+    }
+}
+
+impl Outcome {
+    fn told(concern: &'static str, statuses: Vec<Status>) -> Self {
+        Self { statuses: BTreeMap::from([(concern, statuses)]), ..Self::default() }
     }
 }
 
@@ -84,15 +98,11 @@ pub fn rollout_part(observed: &Observed, options: &Options) -> (Rollout, Rollout
     (part, options)
 }
 
-/// The statuses of rollouts to another channel. The rollout itself is one for both concerns, and what
-/// it wants is told by the other: to decide it twice costs less than to let them share.
-fn upgrade(observed: &Observed, options: &Options) -> Outcome {
-    let (part, options) = rollout_part(observed, options);
-    let outcome = rollout::decide(&part, &options);
-    Outcome { statuses: Some(outcome.upgrade), ..Outcome::default() }
+fn setup(observed: &Observed, options: &Options) -> Outcome {
+    Outcome::told(SETUP, setup::statuses(observed, options))
 }
 
-fn coherence(observed: &Observed, options: &Options) -> Outcome {
+fn rollouts(observed: &Observed, options: &Options) -> Outcome {
     let (part, options) = rollout_part(observed, options);
     let outcome = rollout::decide(&part, &options);
     let peers = observed.at(Endpoint::Peers).map(|(id, _)| id).next();
@@ -105,7 +115,7 @@ fn coherence(observed: &Observed, options: &Options) -> Outcome {
         }
     }
     Outcome {
-        statuses: Some(outcome.statuses),
+        statuses: BTreeMap::from([(UPGRADE, outcome.upgrade), (COHERENCE, outcome.statuses)]),
         keys,
         rollout: Some(outcome.memory),
         effect: outcome.effect.map(|effect| (effect, outcome.during)),
@@ -136,7 +146,7 @@ fn forwarding(observed: &Observed, options: &Options) -> Outcome {
         keys.insert((id, Scope::App), wanted);
     }
     Outcome {
-        statuses: Some(outcome.statuses),
+        statuses: BTreeMap::from([(OBSERVABILITY, outcome.statuses)]),
         keys,
         observed: Some(digest),
         memo: Some(outcome.memo),
@@ -150,10 +160,11 @@ mod tests {
 
     #[test]
     fn a_panic_in_one_concern_is_its_status() {
-        let concern = Concern { name: "test", decide: |_, _| panic!("boom {}", 7) };
+        let decision = Decision { concern: "test", decide: |_, _| panic!("boom {}", 7) };
         let observed = crate::decide::tests::observed();
-        let outcome = concern.run(&observed, &Options::default());
+        let outcome = decision.run(&observed, &Options::default());
         let line = "test: fault in lockstep, please report it: boom 7";
-        assert_eq!(outcome.statuses, Some(vec![Status::new(Level::Blocked, line)]));
+        let statuses = BTreeMap::from([("test", vec![Status::new(Level::Blocked, line)])]);
+        assert_eq!(outcome.statuses, statuses);
     }
 }

@@ -15,7 +15,8 @@ mod status;
 pub mod upgrade;
 mod withheld;
 
-pub use concern::{CONCERNS, Outcome, rollout_part};
+use concern::DECISIONS;
+pub use concern::{CONCERNS, rollout_part};
 use options::Options;
 pub use status::aggregate;
 
@@ -37,8 +38,8 @@ pub fn decide(observed: &Observed) -> Plan {
     let mut keys = leader::keys(observed);
     let mut plan = Plan::default();
     let mut progress = None;
-    for concern in CONCERNS {
-        let outcome = concern.run(observed, &options);
+    for decision in DECISIONS {
+        let outcome = decision.run(observed, &options);
         for (bag, wanted) in outcome.keys {
             keys.entry(bag).or_default().extend(wanted);
         }
@@ -53,11 +54,10 @@ pub fn decide(observed: &Observed) -> Plan {
         if let (None, Some((effect, during))) = (&plan.effect, outcome.effect) {
             (plan.effect, plan.during) = (Some(effect), during);
         }
-        if let Some(statuses) = outcome.statuses {
-            remember.statuses.insert(concern.name.to_owned(), status::tidy(statuses));
-        }
+        let statuses = outcome.statuses.into_iter();
+        remember.statuses.extend(statuses.map(|(name, statuses)| (name.to_owned(), status::tidy(statuses))));
     }
-    remember.statuses.retain(|name, _| CONCERNS.iter().any(|concern| concern.name == name));
+    remember.statuses.retain(|name, _| CONCERNS.contains(&name.as_str()));
     plan.log = status::news(&observed.remembered.statuses, &remember.statuses);
     withheld::apply(observed, &mut keys, &mut remember);
     plan.writes = difference::writes(observed, &keys);
@@ -97,14 +97,15 @@ pub fn by_admin(observed: &Observed, app: Keys, memory: RolloutMemory) -> Plan {
     remember.rollout = memory;
     let writes = difference::writes(observed, &keys);
     difference::remember(observed, &writes, &mut remember);
-    Plan { writes, remember, ..Plan::default() }
+    // What the leader wrote wakes the others, not itself.
+    Plan { writes, remember, follow_up: Some(rollout::AT_ONCE), ..Plan::default() }
 }
 
 /// A leaving unit: what it writes reaches nobody, and Juju sets its statuses. What it did to the
 /// machine is taken back.
 fn leave(observed: &Observed, options: &Options, mut remember: Remembered) -> Plan {
     let mut plan = Plan::default();
-    for outcome in CONCERNS.iter().map(|concern| concern.run(observed, options)) {
+    for outcome in DECISIONS.map(|decision| decision.run(observed, options)) {
         remember.rollout = outcome.rollout.unwrap_or(remember.rollout);
         plan.effect = plan.effect.or(outcome.effect.map(|(effect, _)| effect));
     }

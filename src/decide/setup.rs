@@ -1,18 +1,17 @@
 //! The setup concern: options, the role that the container endpoints give this unit, and databags that
 //! Juju refuses.
 
-use super::concern::Outcome;
 use super::options::Options;
 use super::withheld;
 use crate::juju::{Endpoint, Level, Status};
 use crate::observed::Observed;
 
 /// Statuses about the options and the role.
-pub fn decide(observed: &Observed, options: &Options) -> Outcome {
+pub fn statuses(observed: &Observed, options: &Options) -> Vec<Status> {
     let mut statuses = options.faults.clone();
     statuses.extend(role(observed));
     statuses.extend(withheld::statuses(&observed.remembered.withheld));
-    Outcome { statuses: Some(statuses), ..Outcome::default() }
+    statuses
 }
 
 /// The role, or what is wrong with it.

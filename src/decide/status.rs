@@ -14,8 +14,7 @@ const LINE: usize = 500;
 /// The worst status over all concerns, ties by their order; its line, how many more there are, cut
 /// to what `juju status` shows. If all are active, what they remark.
 pub fn aggregate(scoped: &Scoped) -> Status {
-    let all: Vec<&Status> =
-        CONCERNS.iter().filter_map(|concern| scoped.get(concern.name)).flatten().collect();
+    let all: Vec<&Status> = CONCERNS.iter().filter_map(|concern| scoped.get(*concern)).flatten().collect();
     let mut bad: Vec<&Status> = all.iter().copied().filter(|status| status.level != Level::Active).collect();
     // A stable sort: within a level the order of concerns stays.
     bad.sort_by_key(|status| status.level);
@@ -58,7 +57,7 @@ pub fn tidy(mut statuses: Vec<Status>) -> Vec<Status> {
 pub fn news(before: &Scoped, after: &Scoped) -> Vec<(LogLevel, String)> {
     let mut lines = Vec::new();
     for concern in CONCERNS {
-        let of = |scoped: &Scoped| scoped.get(concern.name).cloned().unwrap_or_default();
+        let of = |scoped: &Scoped| scoped.get(concern).cloned().unwrap_or_default();
         let (old, new) = (of(before), of(after));
         for status in new.iter().filter(|status| !old.contains(status)) {
             let level = match status.level {
@@ -66,11 +65,11 @@ pub fn news(before: &Scoped, after: &Scoped) -> Vec<(LogLevel, String)> {
                 Level::Maintenance | Level::Waiting => LogLevel::INFO,
                 Level::Active => LogLevel::DEBUG,
             };
-            lines.push((level, format!("{}: {}: {}", concern.name, status.level, status.line)));
+            lines.push((level, format!("{concern}: {}: {}", status.level, status.line)));
         }
         let gone = old.iter().filter(|status| !new.contains(status) && status.level != Level::Active);
         lines.extend(gone.map(|status| {
-            (LogLevel::INFO, format!("{}: no longer {}: {}", concern.name, status.level, status.line))
+            (LogLevel::INFO, format!("{concern}: no longer {}: {}", status.level, status.line))
         }));
     }
     lines

@@ -16,8 +16,6 @@ use std::time::Duration;
 
 /// So many reads and commands an action can need before it is done.
 const NEEDS: u32 = 16;
-/// The pass that carries on what an action wrote runs this much later, in seconds.
-const AT_ONCE: u64 = 5;
 
 impl Unit {
     pub(super) fn action(&self, name: &str, out: &mut impl Write) -> anyhow::Result<()> {
@@ -58,11 +56,11 @@ impl Unit {
                 }
                 Answer::Done { app, memory, line } => {
                     let plan = decide::by_admin(&observation.observed, app, *memory);
+                    let follow_up = plan.follow_up;
                     self.write(observation, plan, asked)?;
                     tracing::warn!("an admin, action {}: {line}", self.action);
                     self.tools.action_set(&BTreeMap::from([("result".to_owned(), line)]))?;
-                    // What the leader wrote wakes the others, not itself.
-                    self.schedule(None, Some(AT_ONCE));
+                    self.schedule(None, follow_up);
                     return Ok(None);
                 }
                 Answer::Report(report) => {

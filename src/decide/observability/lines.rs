@@ -1,5 +1,6 @@
 //! The statuses of this concern: one line a fault, the most important first, all bounded.
 
+use super::super::status::cut;
 use super::own::Own;
 use crate::juju::{Level, Status, UnitName};
 use crate::observed::observability::Observability;
@@ -36,15 +37,8 @@ pub(super) struct Lines {
 
 impl Lines {
     pub(super) fn add(&mut self, rank: Rank, line: String) {
-        let mut line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        if line.len() > MAX_LINE {
-            let mut end = MAX_LINE;
-            while !line.is_char_boundary(end) {
-                end -= 1;
-            }
-            line.truncate(end);
-            line.push('…');
-        }
+        let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let line = cut(&line, MAX_LINE);
         if self.seen.insert(line.clone()) {
             self.by_rank.entry(rank).or_default().push(line);
         }

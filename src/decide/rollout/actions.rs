@@ -7,6 +7,7 @@ use super::grants::{self, Wait};
 use super::target::{self, Asked, Note};
 use super::view::{View, last_words};
 use super::{back, check, heads, leader, machine::Machine, own, story, text};
+use crate::databag::Unread;
 use crate::databag::charm_state::RolloutMemory;
 use crate::databag::granted::{Grant, Granted};
 use crate::databag::history::End;
@@ -14,7 +15,7 @@ use crate::databag::node::Role;
 use crate::databag::progress::State;
 use crate::databag::skipped::{Skip, Skipped};
 use crate::databag::target::{Kind, Target};
-use crate::juju::UnitName;
+use crate::juju::{AppName, UnitName};
 use crate::observed::Rollout;
 use crate::plan::{Effect, Keys};
 use crate::snap::{Channel, SnapName};
@@ -78,48 +79,67 @@ pub enum Answer {
 
 /// Carries an action out, as far as it is pure.
 pub fn act(rollout: &Rollout, options: &RolloutOptions, action: &Action) -> Answer {
-    let app = rollout.unit.application();
-    if let Action::PreUpgradeCheck { channel } = action {
-        return check::pre_upgrade_check(rollout, options, channel.as_ref());
-    }
-    if !rollout.leader {
-        return Answer::Refused(format!(
-            "only the leader can do that: juju run {app}/leader {}",
-            line(action)
-        ));
-    }
-    if !rollout.related {
-        return Answer::Refused(
-            "the peer relation is not there yet: wait until the unit is set up".to_owned(),
-        );
-    }
-    let memory = rollout.memory.clone();
-    let view = match View::new(rollout, options) {
-        Ok(view) => view,
-        Err((key, unread)) => {
-            let refresh = format!("the peers databag cannot be read, {key} {unread}: juju refresh {app}");
-            return Answer::Refused(refresh);
+    let asked = Asking { rollout, options, action };
+    match action {
+        Action::PreUpgradeCheck { channel } => check::pre_upgrade_check(rollout, options, channel.as_ref()),
+        Action::RefreshCohorts { force } => {
+            asked.led(|view| refresh_cohorts(view, Asked { force: *force }, rollout.memory.clone()))
         }
-    };
-    if let Action::RefreshCohorts { force } = action {
-        return refresh_cohorts(&view, Asked { force: *force }, memory);
-    }
-    if !rollout.app.fresh {
-        return Answer::Need(Effect::ReadAppBag);
-    }
-    let done = match action {
-        Action::RefreshCohorts { .. } | Action::PreUpgradeCheck { .. } | Action::ResumeUpgrade => {
-            resume(&view)
+        Action::OverrideChecks { checks } => asked.written(|view| check::override_checks(view, checks)),
+        Action::Rollback => asked.written(rollback),
+        Action::RetryUnit { unit } => {
+            asked.written(|view| find(view, unit).and_then(|unit| retry(view, &unit)))
         }
-        Action::OverrideChecks { checks } => check::override_checks(&view, checks),
-        Action::Rollback => rollback(&view),
-        Action::RetryUnit { unit } => find(&view, unit).and_then(|unit| retry(&view, &unit)),
-        Action::SkipUnit { unit, force } => find(&view, unit).and_then(|unit| skip(&view, &unit, *force)),
-    };
-    match done {
-        Ok((app, line)) => Answer::Done { app, memory: Box::new(memory), line },
-        Err(refusal) => Answer::Refused(refusal),
+        Action::SkipUnit { unit, force } => {
+            asked.written(|view| find(view, unit).and_then(|unit| skip(view, &unit, *force)))
+        }
+        Action::ResumeUpgrade => asked.written(resume),
     }
+}
+
+/// An action of the leader.
+struct Asking<'a> {
+    rollout: &'a Rollout,
+    options: &'a RolloutOptions,
+    action: &'a Action,
+}
+
+impl<'a> Asking<'a> {
+    /// On the leader, with what the peers have told.
+    fn led(&self, act: impl FnOnce(&View<'a>) -> Answer) -> Answer {
+        let app = self.rollout.unit.application();
+        if !self.rollout.leader {
+            let line = line(self.action);
+            return Answer::Refused(format!("only the leader can do that: juju run {app}/leader {line}"));
+        }
+        if !self.rollout.related {
+            return Answer::Refused(
+                "the peer relation is not there yet: wait until the unit is set up".to_owned(),
+            );
+        }
+        match View::new(self.rollout, self.options) {
+            Ok(view) => act(&view),
+            Err((key, unread)) => unreadable(app, key, unread),
+        }
+    }
+
+    /// The same, once the databag that it changes was read in this pass.
+    fn written(&self, act: impl FnOnce(&View<'a>) -> Done) -> Answer {
+        self.led(|view| {
+            if !self.rollout.app.fresh {
+                return Answer::Need(Effect::ReadAppBag);
+            }
+            match act(view) {
+                Ok((app, line)) => Answer::Done { app, memory: Box::new(self.rollout.memory.clone()), line },
+                Err(refusal) => Answer::Refused(refusal),
+            }
+        })
+    }
+}
+
+/// A key of the peers application databag cannot be read.
+pub fn unreadable(app: &AppName, key: &str, unread: &Unread) -> Answer {
+    Answer::Refused(format!("the peers databag cannot be read, {key} {unread}: juju refresh {app}"))
 }
 
 fn line(action: &Action) -> String {

@@ -3,7 +3,7 @@
 
 use super::super::options::{RolloutOptions, WantedChannel};
 use super::super::upgrade::{self, ALL, Facts, Outlook};
-use super::actions::Answer;
+use super::actions::{Answer, unreadable};
 use super::machine::Machine;
 use super::view::View;
 use super::wish::{self, Wanted};
@@ -27,12 +27,7 @@ pub fn pre_upgrade_check(rollout: &Rollout, options: &RolloutOptions, channel: O
     }
     let view = match View::new(rollout, &options) {
         Ok(view) => view,
-        Err((key, unread)) => {
-            let app = rollout.unit.application();
-            return Answer::Refused(format!(
-                "the peers databag cannot be read, {key} {unread}: juju refresh {app}"
-            ));
-        }
+        Err((key, unread)) => return unreadable(rollout.unit.application(), key, unread),
     };
     let changes = match (channel, wish::look(&view)) {
         // What was asked for before may be asked for again.

@@ -4,13 +4,12 @@
 //! It is looked at in an update-status and in passes outside hooks, by a unit that has just moved, and by
 //! the one that tells of workers: never in each hook that some other unit's databag causes.
 
-use super::super::upgrade::{ALL, CONTROL_PLANE_HEALTHY};
-use super::members::Member;
+use super::members::{Member, is_strict};
 use super::view::View;
 use crate::databag::granted::Grant;
 use crate::databag::node::{Check, Cluster, NODES, Node, NodeReady, Nodes, Role};
 use crate::databag::progress::{SnapState, State};
-use crate::databag::target::{Kind, Target};
+use crate::databag::target::Target;
 use crate::juju::UnitName;
 use crate::kube::{self, Trouble, TroubleKind};
 use crate::observed::Rollout;
@@ -110,8 +109,8 @@ pub enum AfterMove {
 
 /// Whether the API server and the node of a unit that has moved work, for a grant that is valid.
 ///
-/// What cannot be seen stops no move to new revisions. For another channel it does, unless an admin has
-/// overridden that check; a worker that cannot see itself goes by what the control plane tells of it.
+/// What cannot be seen counts only where the target is strict about it; a worker that cannot see itself
+/// goes by what the control plane tells of it.
 pub fn after_move(view: &View<'_>, target: &Target, grant: &Grant) -> AfterMove {
     let rollout = view.rollout;
     let Some(seen) = &rollout.kube.seen else {
@@ -124,8 +123,7 @@ pub fn after_move(view: &View<'_>, target: &Target, grant: &Grant) -> AfterMove 
             false => Check::Bad(format!("own node is not Ready: {}", ready.reason).into()),
         };
     }
-    let strict = target.kind == Kind::Upgrade
-        && !target.overridden.iter().any(|line| matches!(line.as_str(), CONTROL_PLANE_HEALTHY | ALL));
+    let strict = is_strict(target);
     let stops = |check: &Check| match check {
         Check::Bad(_) => true,
         Check::Unknown(_) => strict,

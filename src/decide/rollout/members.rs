@@ -49,15 +49,20 @@ impl Member<'_> {
         let Some(node) = self.node.filter(|_| !self.garbled) else {
             return false;
         };
-        let overridden = |line: &Line| matches!(line.as_str(), CONTROL_PLANE_HEALTHY | ALL);
-        let strict =
-            target.kind == Kind::Upgrade && !target.rollback && !target.overridden.iter().any(overridden);
+        let strict = is_strict(target);
         node.health.parts().into_iter().all(|check| match check {
             Check::Ok | Check::None => true,
             Check::Unknown(_) => !strict,
             Check::Bad(_) => false,
         })
     }
+}
+
+/// Whether what cannot be seen of a unit's health speaks against it: for another channel, but not on the
+/// way back, nor where an admin has overridden that check.
+pub fn is_strict(target: &Target) -> bool {
+    let overridden = |line: &Line| matches!(line.as_str(), CONTROL_PLANE_HEALTHY | ALL);
+    target.kind == Kind::Upgrade && !target.rollback && !target.overridden.iter().any(overridden)
 }
 
 /// All members, this unit as it was committed when the pass began.

@@ -52,7 +52,7 @@ const KEYS_AGAIN: u64 = 5 * 60;
 /// How soon a unit looks again that waits for its health, for snapd or for another's node, in seconds.
 const SOON: u64 = 30;
 /// How soon a pass follows whose reason is what this one has written.
-const AT_ONCE: u64 = 5;
+pub const AT_ONCE: u64 = 5;
 
 /// What the rollout wants.
 #[derive(Debug, Clone, Default, PartialEq)]

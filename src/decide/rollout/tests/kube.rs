@@ -144,6 +144,9 @@ fn what_cannot_be_seen_stops_only_a_move_to_another_channel() {
         let target = case.rollout.app.target.as_mut().unwrap().as_mut().unwrap();
         target.overridden = vec!["control-plane-healthy".into()].into_iter().collect();
         assert_eq!(case.own().state, State::Completed, "{kind:?}, overridden");
+        let target = case.rollout.app.target.as_mut().unwrap().as_mut().unwrap();
+        (target.overridden, target.rollback) = (Default::default(), true);
+        assert_eq!(case.own().state, State::Completed, "{kind:?}, on the way back");
     }
 }
 
