@@ -22,11 +22,8 @@ impl Sim {
             let at = at.into_iter().flatten().map(|at| at.call);
             let kills = fault.kill_at_call.into_iter().chain(fault.kill_in_call);
             let calls = at.chain(kills).chain(fault.lose_leadership_at_call);
-            let late = calls.max().is_some_and(|call| call as usize > run.calls.len());
-            let unused = fault
-                .tool_answer
-                .as_ref()
-                .is_some_and(|answer| !run.calls.iter().any(|c| c.tool == answer.tool));
+            let late = calls.max().is_some_and(|call| call as usize > fault.counting.count(&run.calls));
+            let unused = fault.tool_answer.as_ref().is_some_and(|answer| answer.to().count(&run.calls) == 0);
             let uncommitted = fault.fail_commit && !refused(outcome);
             if late || unused || uncommitted {
                 let (calls, what) = (run.calls.len(), fault.describe());

@@ -2,8 +2,9 @@
 
 use serde::Deserialize;
 
-use super::Sim;
+use super::{CallRecord, Sim};
 use crate::scenario::Step;
+use crate::tools::Call;
 
 /// Who is killed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -32,13 +33,41 @@ pub struct AtCall {
     pub r#do: Vec<Step>,
 }
 
+/// Calls of a tool.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Calls {
+    /// Of which; none: of any.
+    pub tool: Option<String>,
+    /// Only those with this in an argument.
+    pub argv_contains: Option<String>,
+}
+
+impl Calls {
+    /// Whether a call is one of these.
+    pub fn has(&self, tool: &str, args: &[String]) -> bool {
+        let part = |part: &String| args.iter().any(|arg| arg.contains(part));
+        self.tool.as_ref().is_none_or(|own| own == tool) && self.argv_contains.as_ref().is_none_or(part)
+    }
+
+    /// How many of these calls are these.
+    pub fn count(&self, calls: &[CallRecord]) -> usize {
+        calls.iter().filter(|call| self.has(&call.tool, &call.args)).count()
+    }
+
+    /// The number of a call that follows these; none if it is not counted. The first is 1.
+    pub fn number(&self, before: &[CallRecord], call: &Call) -> Option<u32> {
+        self.has(&call.tool, &call.args).then(|| self.count(before) as u32 + 1)
+    }
+}
+
 /// A tool that answers something else.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ToolAnswer {
     /// Which tool.
     pub tool: String,
-    /// Only calls with this argument.
+    /// Only calls with this in an argument.
     #[serde(default)]
     pub argv_contains: Option<String>,
     /// Exit status.
@@ -52,6 +81,13 @@ pub struct ToolAnswer {
     pub stderr: String,
 }
 
+impl ToolAnswer {
+    /// The calls that get this answer.
+    pub fn to(&self) -> Calls {
+        Calls { tool: Some(self.tool.clone()), argv_contains: self.argv_contains.clone() }
+    }
+}
+
 /// What goes wrong.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -60,6 +96,8 @@ pub struct Fault {
     pub unit: String,
     /// In which hook or action; none means the next one, whichever it is.
     pub hook: Option<String>,
+    /// Which calls the numbers below count; by default all of them.
+    pub counting: Calls,
     /// Killed before this call is answered.
     pub kill_at_call: Option<u32>,
     /// Killed while this call is under way: after the request, before the answer. In a call that takes time, half-way.

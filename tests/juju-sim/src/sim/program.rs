@@ -24,7 +24,6 @@ pub(super) enum Called {
 /// The hook that a program is called from.
 pub(super) struct Inside<'a> {
     pub(super) caller: &'a Caller,
-    pub(super) number: u32,
     pub(super) faults: &'a [Fault],
     pub(super) run: &'a mut Run,
 }
@@ -115,7 +114,7 @@ impl Sim {
     /// What faults make happen while a call is under way; each does so once.
     fn within(&mut self, inside: Option<&mut Inside<'_>>, done: &mut bool) -> Result<Option<KillBy>> {
         match inside.filter(|_| !std::mem::replace(done, true)) {
-            Some(Inside { number, faults, run, .. }) => self.faults_within(*number, faults, run),
+            Some(Inside { caller, faults, run }) => self.faults_within(&caller.call, faults, run),
             None => Ok(None),
         }
     }

@@ -13,7 +13,7 @@ use crate::agent::environment::environment;
 use crate::agent::files::{Script, delete_matching, look};
 use crate::process::{Caller, Exit, Happening, Process, Spawn, Stream};
 use crate::snapd::{Client, Starter};
-use crate::tools::{self, Answer};
+use crate::tools::{self, Answer, Call};
 use crate::world::Level;
 
 /// What became of the process of a job.
@@ -167,7 +167,6 @@ impl Sim {
         faults: &[Fault],
         run: &mut Run,
     ) -> Result<(Option<End>, Option<Caller>)> {
-        let number = run.calls.len() as u32 + 1;
         let record = |caller: &Caller, answer: Option<&Answer>| CallRecord {
             tool: caller.call.tool.clone(),
             args: caller.call.args.clone(),
@@ -176,7 +175,7 @@ impl Sim {
             stdout: answer.map_or(String::new(), |a| shorten(&String::from_utf8_lossy(&a.stdout), 400)),
             stderr: answer.map_or(String::new(), |a| shorten(&String::from_utf8_lossy(&a.stderr), 400)),
         };
-        let mut killed = self.faults_at(number, context, faults, run)?;
+        let mut killed = self.faults_at(&caller.call, context, faults, run)?;
         self.interleave()?;
         if let Some(by) = self.running.last_mut().and_then(|running| running.kill.take()) {
             killed = Some(by);
@@ -231,13 +230,8 @@ impl Sim {
             let text = format!("ERROR bad request: wrong context ID; got \"{}\"\n", caller.context);
             return Ok(Asked::Answer(Answer { code: 1, stderr: text.into_bytes(), ..Answer::default() }));
         }
-        let instead = faults.iter().filter_map(|fault| fault.tool_answer.as_ref()).find(|answer| {
-            answer.tool == caller.call.tool
-                && answer
-                    .argv_contains
-                    .as_ref()
-                    .is_none_or(|arg| caller.call.args.iter().any(|a| a.contains(arg)))
-        });
+        let mut answers = faults.iter().filter_map(|fault| fault.tool_answer.as_ref());
+        let instead = answers.find(|answer| answer.to().has(&caller.call.tool, &caller.call.args));
         if let Some(instead) = instead {
             run.fired.push(format!("{} exited {} instead", instead.tool, instead.exit));
             return Ok(Asked::Answer(Answer {
@@ -247,10 +241,9 @@ impl Sim {
                 ..Answer::default()
             }));
         }
-        let number = run.calls.len() as u32 + 1;
         if caller.machine {
             let client = self.client(caller, context);
-            let inside = Inside { caller, number, faults, run };
+            let inside = Inside { caller, faults, run };
             return Ok(match self.program(&client, &caller.call, Some(inside))? {
                 Called::Reply(reply) => {
                     let problem = reply.problem.clone();
@@ -264,7 +257,7 @@ impl Sim {
         }
         let answer = tools::call(&mut self.world, context, &caller.call);
         if !answer.wants_stdin
-            && let Some(by) = self.faults_within(number, faults, run)?
+            && let Some(by) = self.faults_within(&caller.call, faults, run)?
         {
             return Ok(Asked::Killed(by));
         }
@@ -291,15 +284,16 @@ impl Sim {
         }
     }
 
-    /// What faults make happen while the n-th call is under way.
+    /// What faults make happen while a call is under way.
     pub(super) fn faults_within(
         &mut self,
-        number: u32,
+        call: &Call,
         faults: &[Fault],
         run: &mut Run,
     ) -> Result<Option<KillBy>> {
         let mut killed = None;
         for fault in faults {
+            let Some(number) = fault.counting.number(&run.calls, call) else { continue };
             if let Some(at) = fault.in_call.as_ref().filter(|at| at.call == number) {
                 self.move_clock(at.seconds * 1000)?;
                 at.r#do.iter().try_for_each(|step| self.step(step))?;
@@ -313,16 +307,17 @@ impl Sim {
         Ok(self.running.last_mut().and_then(|running| running.kill.take()).or(killed))
     }
 
-    /// What faults make happen before the n-th call.
+    /// What faults make happen before a call.
     fn faults_at(
         &mut self,
-        number: u32,
+        call: &Call,
         context: &Context,
         faults: &[Fault],
         run: &mut Run,
     ) -> Result<Option<KillBy>> {
         let mut killed = None;
         for fault in faults {
+            let Some(number) = fault.counting.number(&run.calls, call) else { continue };
             let at = [&fault.advance_at_call, &fault.at_call].into_iter().flatten();
             for at in at.filter(|at| at.call == number) {
                 if at.seconds > 0 {

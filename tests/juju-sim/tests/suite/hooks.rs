@@ -843,8 +843,11 @@ fn a_fault_without_an_occasion_fails_the_scenario() {
     };
     assert_eq!(fault("kill-at-call: 1"), Ok(()));
     assert_eq!(fault("kill-at-call: 2, optional: true"), Ok(()));
+    assert_eq!(fault("kill-at-call: 1, counting: {tool: juju-log, argv-contains: x}"), Ok(()));
     for unfit in [
         "kill-at-call: 2",
+        "kill-at-call: 1, counting: {tool: is-leader}",
+        "kill-at-call: 1, counting: {argv-contains: y}",
         "fail-commit: true",
         "tool-answer: {tool: is-leader}",
         "advance-at-call: {call: 9, seconds: 1}",
