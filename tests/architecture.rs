@@ -2,6 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+#[path = "support/sources.rs"]
+mod sources;
+
+use sources::sources;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -29,17 +33,6 @@ const FORBIDDEN: [(&str, &[&str]); 4] = [
     ("plan", &["tools", "log"]),
     ("databag", &["tools", "log"]),
 ];
-
-fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
 
 /// The rooms that a text names in `crate::room` and in `use crate::{a::.., b::..}`.
 fn named(text: &str) -> BTreeSet<String> {

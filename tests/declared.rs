@@ -1,34 +1,20 @@
 //! Nothing forgotten: what `metadata.yaml`, `config.yaml` and `actions.yaml` declare is what the code
 //! knows, and the other way round.
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+#[path = "support/declared.rs"]
+mod declared;
+
+use declared::{config, metadata};
 use lockstep::decide::options;
 use lockstep::juju::{Endpoint, HookName, PlainHook, RelationHook, relation_hook_name};
-use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-#[derive(Deserialize)]
-struct Metadata {
-    provides: BTreeMap<String, serde::de::IgnoredAny>,
-    requires: BTreeMap<String, serde::de::IgnoredAny>,
-    peers: BTreeMap<String, serde::de::IgnoredAny>,
-}
-
-#[derive(Deserialize)]
-struct Config {
-    options: BTreeMap<String, Declared>,
-}
-
-#[derive(Deserialize)]
-struct Declared {
-    r#type: String,
-    default: String,
-    description: String,
-}
-
-#[expect(clippy::unwrap_used, reason = "a test")]
 fn endpoints() -> BTreeSet<String> {
-    let metadata: Metadata = serde_saphyr::from_str(include_str!("../metadata.yaml")).unwrap();
+    let metadata = metadata::<IgnoredAny>();
     metadata
         .provides
         .into_keys()
@@ -59,14 +45,15 @@ fn every_hook_of_every_endpoint_is_understood() {
 
 #[test]
 fn every_option_is_declared_and_known_with_the_same_default() {
-    let config: Config = serde_saphyr::from_str(include_str!("../config.yaml")).unwrap();
+    let config = config();
     let known: BTreeMap<&str, &options::Spec> = options::all().map(|spec| (spec.name, spec)).collect();
     let declared: Vec<&str> = config.options.keys().map(String::as_str).collect();
     assert_eq!(declared, known.keys().copied().collect::<Vec<_>>());
     for (name, declared) in &config.options {
+        let text = declared.default.clone().unwrap_or_default();
         let default = match declared.r#type.as_str() {
-            "string" => Value::from(declared.default.clone()),
-            _ => serde_json::from_str(&declared.default).unwrap(),
+            "string" => Value::from(text),
+            _ => serde_json::from_str(&text).unwrap(),
         };
         assert_eq!(default, known[name.as_str()].default(), "{name}");
         assert!(declared.description.len() > 20, "{name} is not described");

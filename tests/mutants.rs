@@ -4,8 +4,12 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+#[path = "support/sources.rs"]
+mod sources;
+
+use sources::sources;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -44,17 +48,6 @@ fn hunks(patch: &str) -> Vec<(String, String)> {
         }
     }
     hunks
-}
-
-fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
 }
 
 /// The names of all functions, and of all scenarios, of a test target.

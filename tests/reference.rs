@@ -4,23 +4,14 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+#[path = "support/declared.rs"]
+mod declared;
+
+use declared::{Declared, Metadata, config, metadata};
 use expect_test::expect_file;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-#[derive(Deserialize)]
-struct Config {
-    options: BTreeMap<String, Declared>,
-}
-
-#[derive(Deserialize)]
-struct Declared {
-    r#type: String,
-    #[serde(default)]
-    default: Option<String>,
-    description: String,
-}
 
 #[derive(Deserialize)]
 struct Action {
@@ -29,13 +20,6 @@ struct Action {
     params: BTreeMap<String, Declared>,
     #[serde(default)]
     required: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Metadata {
-    provides: BTreeMap<String, Endpoint>,
-    requires: BTreeMap<String, Endpoint>,
-    peers: BTreeMap<String, Endpoint>,
 }
 
 #[derive(Deserialize)]
@@ -51,22 +35,17 @@ struct Endpoint {
 
 const MADE: &str = "<!-- Made from the charm's own files by tests/reference.rs. -->\n";
 
-/// The first sentence, for tables; the rest stays below.
+/// A description as it stands, without blanks at the ends of lines.
 fn text(description: &str) -> String {
     description.trim().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
-fn metadata() -> Metadata {
-    serde_saphyr::from_str(include_str!("../metadata.yaml")).unwrap()
-}
-
 #[test]
 fn the_page_of_options_is_what_config_yaml_says() {
-    let config: Config = serde_saphyr::from_str(include_str!("../config.yaml")).unwrap();
     let mut page = format!("{MADE}\n# Options\n\nSet one with `juju config lockstep NAME=VALUE`.\n");
     page.push_str("A value that is not accepted blocks the unit, with the option, the value and what is ");
     page.push_str("accepted; the last good value stays in force meanwhile.\n");
-    for (name, option) in &config.options {
+    for (name, option) in &config().options {
         let default = match option.default.as_deref() {
             None | Some("") => "empty".to_owned(),
             Some(value) => format!("`{value}`"),
@@ -105,7 +84,7 @@ fn the_page_of_actions_is_what_actions_yaml_says() {
 
 #[test]
 fn the_page_of_endpoints_is_what_metadata_yaml_says() {
-    let Metadata { provides, requires, peers } = metadata();
+    let Metadata { provides, requires, peers } = metadata::<Endpoint>();
     let mut page =
         format!("{MADE}\n# Endpoints\n\nAll but the peer relation are optional: what is not related ");
     page.push_str(
@@ -127,7 +106,7 @@ fn the_page_of_endpoints_is_what_metadata_yaml_says() {
 /// `output "provides"` and `output "requires"` of the module list each endpoint once.
 #[test]
 fn the_terraform_module_names_every_endpoint() {
-    let Metadata { provides, requires, .. } = metadata();
+    let Metadata { provides, requires, .. } = metadata::<Endpoint>();
     let outputs = include_str!("../terraform/outputs.tf");
     let block = |name: &str| {
         let (_, rest) = outputs.split_once(&format!("output \"{name}\"")).unwrap();
