@@ -7,7 +7,7 @@ mod sources;
 
 use sources::sources;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The rooms in reading order, as `src/lib.rs` lists them.
 const ROOMS: [&str; 14] = [

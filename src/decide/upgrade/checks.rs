@@ -123,7 +123,7 @@ pub fn channel_exists(facts: &Facts<'_>) -> Option<Found> {
             }
             if !absent {
                 let why = format!("{who} asks the store for {architecture} and has not told of {name} yet");
-                return Found::unknown(format!("{who} looks up {name} {channel}"), &why).map(Found::passes);
+                return Found::unknown(format!("{name} {channel} is looked up"), &why).map(Found::passes);
             }
             let why =
                 format!("{who} finds none for {architecture}: is the channel right, see snap info {name}");

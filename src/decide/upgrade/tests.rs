@@ -274,7 +274,7 @@ fn the_channel_must_be_there_for_every_architecture_in_use() {
     cluster.units[1].2.architecture = Architecture::Arm64;
     let mut facts = cluster.facts();
     facts.reporters.insert(Architecture::Arm64, unit(1));
-    let unknown = (Verdict::Unknown, "lockstep/1 looks up kube-apiserver 1.32/stable".to_owned());
+    let unknown = (Verdict::Unknown, "kube-apiserver 1.32/stable is looked up".to_owned());
     assert_eq!(found(&facts, "channel-exists"), unknown);
     let passes = |facts: &Facts<'_>| run(facts).iter().any(|check| check.found.passes);
     assert!(passes(&facts), "it is only not known yet");
