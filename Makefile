@@ -38,7 +38,7 @@ lint: ## formatting, clippy, rustdoc and Python, warnings are errors
 
 demo: charm ## the packed charm in a simulated Juju model
 	cargo build --package juju-sim
-	target/debug/juju-sim run tests/scenarios/demo.yaml --charm lockstep=$(CHARM)
+	target/debug/juju-sim run tests/scenarios/demo.yaml tests/scenarios/demo_rollout.yaml --charm lockstep=$(CHARM)
 
 mutants: ## take rules out of the source one by one, and see that tests fail
 	tests/mutants/run

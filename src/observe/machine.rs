@@ -14,13 +14,15 @@ pub fn read(snap: &Snap, managed: &BTreeSet<SnapName>, changes: bool) -> Snapd {
         Ok(installed) => installed,
     };
     let any = installed.keys().any(|name| managed.contains(name));
+    // The version says only whether a snap can be held: where all are, there is nothing to ask.
+    let unheld = installed.iter().any(|(name, snap)| managed.contains(name) && !snap.notes.held());
     Snapd {
         services: if any { snap.services() } else { Ok(BTreeMap::new()) },
         changes: if any && changes { snap.in_flight(managed) } else { Ok(BTreeMap::new()) },
         version: installed
             .get(&snapd_snap())
             .and_then(|snapd| SnapdVersion::parse(snapd.version.as_deref()?))
-            .or_else(|| if any { snap.version().ok().flatten() } else { None }),
+            .or_else(|| if unheld { snap.version().ok().flatten() } else { None }),
         installed: Ok(installed),
     }
 }

@@ -192,7 +192,7 @@ pub struct Snapd {
     pub changes: Result<BTreeMap<SnapName, Vec<Change>>, Trouble>,
     /// `snap services`.
     pub services: Result<BTreeMap<SnapName, Vec<Service>>, Trouble>,
-    /// The version of the running snapd; none where it does not tell.
+    /// The version of the running snapd; none where it does not tell, and where nothing is left to hold.
     pub version: Option<SnapdVersion>,
 }
 

@@ -41,3 +41,14 @@ fn a_follower_reads_no_more_than_the_databag_that_changed() {
     assert_eq!((last.as_str(), rest.len()), ("lockstep", 1), "{read:?}");
     assert!(rest[0].starts_with("lockstep/"), "{read:?}");
 }
+
+#[test]
+fn a_machine_whose_snaps_are_held_is_asked_for_snaps_and_services_alone() {
+    let ended = run("update_status_alone_brings_every_member_there", Cache::Kept);
+    let last = ended.sim.events.iter().rev().find_map(|event| match event {
+        Event::Hook(record) if record.unit == "lockstep/1" && record.name == "update-status" => Some(record),
+        Event::Hook(_) | Event::Step { .. } | Event::Note { .. } => None,
+    });
+    let asked = last.unwrap().calls.iter().filter(|call| call.tool == "snap");
+    assert_eq!(asked.map(|call| call.args[0].as_str()).collect::<Vec<_>>(), ["list", "services"]);
+}

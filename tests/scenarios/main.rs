@@ -93,6 +93,7 @@ scenarios! {
     what_prometheus_loki_and_grafana_refuse_is_named
     ;
     twice in soak:
+    demo_rollout
     a_bad_revision_is_rolled_back_and_stays_refused
     a_channel_without_a_track_is_followed_as_snapd_names_it
     a_client_that_is_killed_leaves_a_change_that_is_waited_for

@@ -27,17 +27,17 @@ pub fn decide(
     if !view.options.hold_snaps {
         return (take_off(rollout, memory), false);
     }
-    if rollout.snapd.version.is_none_or(|version| !version.can_hold()) {
-        return (None, false);
-    }
     let wanted: BTreeSet<SnapName> = machine
         .snaps
         .iter()
         .filter(|(_, snap)| snap.exempt.is_none() && !snap.installed.notes.held())
         .map(|(name, _)| (*name).clone())
         .collect();
-    memory.holds.extend(wanted.iter().cloned());
     memory.holds.retain(|name| rollout.snapd.installed.as_ref().is_ok_and(|all| all.contains_key(name)));
+    if rollout.snapd.version.is_none_or(|version| !version.can_hold()) {
+        return (None, false);
+    }
+    memory.holds.extend(wanted.iter().cloned());
     let names: BTreeSet<SnapName> = wanted.intersection(committed).cloned().collect();
     let tried = rollout.done.iter().any(|(alteration, _)| matches!(alteration, Alteration::Hold { .. }));
     let waits = wanted.len() > names.len();

@@ -1,10 +1,10 @@
-//! `juju-sim run SCENARIO --charm NAME=PATH`: runs a scenario and prints what happened.
+//! `juju-sim run SCENARIO... --charm NAME=PATH`: runs scenarios and prints what happened.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use clap::{Parser, Subcommand};
 use juju_sim::scenario::Scenario;
 use juju_sim::show;
@@ -20,14 +20,15 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Runs a scenario.
+    /// Runs scenarios, each in a model of its own and all at once, and tells them in order.
     Run(Run),
 }
 
 #[derive(Debug, clap::Args)]
 struct Run {
-    /// A YAML file of steps and expectations.
-    scenario: PathBuf,
+    /// YAML files of steps and expectations.
+    #[arg(required = true)]
+    scenario: Vec<PathBuf>,
     /// A charm that the scenario names: a directory or a packed file.
     #[arg(long, value_name = "NAME=PATH", value_parser = pair)]
     charm: Vec<(String, PathBuf)>,
@@ -37,7 +38,7 @@ struct Run {
     /// One JSON object a line: every event, then the world.
     #[arg(long)]
     json: bool,
-    /// Writes the run to this file as one self-contained page, too.
+    /// Writes the run of the one scenario to this file as one self-contained page, too.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Every call of a hook tool.
@@ -64,8 +65,7 @@ fn pair(text: &str) -> Result<(String, PathBuf), String> {
 
 fn main() -> ExitCode {
     let Command::Run(run) = Cli::parse().command;
-    let mut out = io::stdout().lock();
-    match run_scenario(&run, &mut out) {
+    match run_all(&run) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(e) => {
@@ -76,35 +76,64 @@ fn main() -> ExitCode {
     }
 }
 
-fn run_scenario(run: &Run, out: &mut impl Write) -> Result<bool> {
-    let scenario = Scenario::read(&run.scenario)?;
+/// Whether all went as they should. What is printed does not depend on which ends first.
+fn run_all(run: &Run) -> Result<bool> {
+    ensure!(run.html.is_none() || run.scenario.len() == 1, "--html draws one scenario");
     let temporary = std::env::temp_dir().join(format!("juju-sim-{}", std::process::id()));
-    let scratch = run.scratch.clone().unwrap_or_else(|| temporary.clone());
+    let scratch = run.scratch.as_ref().unwrap_or(&temporary);
+    let done = std::thread::scope(|scope| {
+        let started: Vec<_> = run
+            .scenario
+            .iter()
+            .enumerate()
+            .map(|(number, file)| {
+                let scratch = scratch.join(number.to_string());
+                scope.spawn(move || -> Result<(bool, Vec<u8>)> {
+                    let mut out = Vec::new();
+                    let well = run_scenario(run, file, scratch, &mut out)?;
+                    Ok((well, out))
+                })
+            })
+            .collect();
+        let mut all = true;
+        for (number, thread) in started.into_iter().enumerate() {
+            let (well, out) = thread.join().map_err(|_| anyhow!("the simulator panicked"))??;
+            let mut stdout = io::stdout().lock();
+            if number > 0 && !run.json {
+                writeln!(stdout, "\n")?;
+            }
+            stdout.write_all(&out).and_then(|()| stdout.flush()).context("cannot print")?;
+            all &= well;
+        }
+        Ok(all)
+    });
+    if run.scratch.is_none() && temporary.exists() {
+        fs_err::remove_dir_all(&temporary)?;
+    }
+    done
+}
+
+fn run_scenario(run: &Run, file: &Path, scratch: PathBuf, out: &mut impl Write) -> Result<bool> {
+    let scenario = Scenario::read(file)?;
     let mut options = Options::new(scratch);
     options.seed = run.seed.or(scenario.seed).unwrap_or(1);
     options.tool.clone_from(&run.tool);
     options.cold_cache.clone_from(&run.cold_cache);
     options.interleave = run.interleave;
     let seed = options.seed;
-    let done = (|| {
-        let mut sim = scenario.start(options, &run.charm)?;
-        if !run.json {
-            writeln!(out, "{} (seed {seed})\n", scenario.name)?;
-        }
-        let judged = scenario.run(&mut sim);
-        if let Some(file) = &run.html {
-            let failure = judged.as_ref().err().map(|e| format!("{e:#}"));
-            let shown =
-                show::Run { name: &scenario.name, seed, failure: failure.as_deref(), events: &sim.events };
-            fs_err::write(file, show::page(&shown)?)?;
-        }
-        print(run, &sim, &judged, out)?;
-        Ok(judged.is_ok())
-    })();
-    if run.scratch.is_none() && temporary.exists() {
-        fs_err::remove_dir_all(&temporary)?;
+    let mut sim = scenario.start(options, &run.charm)?;
+    if !run.json {
+        writeln!(out, "{} (seed {seed})\n", scenario.name)?;
     }
-    done
+    let judged = scenario.run(&mut sim);
+    if let Some(page) = &run.html {
+        let failure = judged.as_ref().err().map(|e| format!("{e:#}"));
+        let shown =
+            show::Run { name: &scenario.name, seed, failure: failure.as_deref(), events: &sim.events };
+        fs_err::write(page, show::page(&shown)?)?;
+    }
+    print(run, &sim, &judged, out)?;
+    Ok(judged.is_ok())
 }
 
 fn print(run: &Run, sim: &Sim, judged: &Result<()>, out: &mut impl Write) -> Result<()> {
@@ -126,5 +155,5 @@ fn print(run: &Run, sim: &Sim, judged: &Result<()>, out: &mut impl Write) -> Res
     if let Err(e) = judged {
         writeln!(out, "FAILED: {e:#}")?;
     }
-    out.flush().context("cannot print")
+    Ok(())
 }
