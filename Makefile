@@ -9,7 +9,7 @@ CHARM := target/charm/lockstep_$(ARCH).charm
 # One target directory, the one that packing/pack.py and the tests look into.
 export CARGO_TARGET_DIR := $(CURDIR)/target
 
-.PHONY: help build charm test conformance lint demo mutants bench soak clean
+.PHONY: help build charm sim test conformance lint demo mutants bench soak clean
 .DEFAULT_GOAL := help
 
 help: ## print this list
@@ -22,12 +22,13 @@ build: ## the executable as it is packed, for ARCH (amd64, arm64; default: this 
 charm: build ## pack it: target/charm/lockstep_ARCH.charm
 	python3 packing/pack.py --arch $(ARCH) --executable target/$(TRIPLE)/$(PROFILE)/lockstep
 
-test: charm ## all tests, on the packed charm
+sim: ## the simulator
 	cargo build --package juju-sim
+
+test: charm sim ## all tests, on the packed charm
 	cargo test --workspace --no-fail-fast
 
-conformance: charm ## against the field's own programs, fetched into target/; docs/conformance.md
-	cargo build --package juju-sim
+conformance: charm sim ## against the field's own programs, fetched into target/; docs/conformance.md
 	tests/conformance/run
 
 lint: ## formatting, clippy, rustdoc and Python, warnings are errors
@@ -36,8 +37,7 @@ lint: ## formatting, clippy, rustdoc and Python, warnings are errors
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links' cargo doc --workspace --no-deps --document-private-items
 	python3 -W error -m py_compile packing/pack.py tests/mutants/run tests/conformance/run tests/conformance/*.py
 
-demo: charm ## the packed charm in a simulated Juju model
-	cargo build --package juju-sim
+demo: charm sim ## the packed charm in a simulated Juju model
 	target/debug/juju-sim run tests/scenarios/demo.yaml tests/scenarios/demo_rollout.yaml --charm lockstep=$(CHARM)
 
 mutants: ## take rules out of the source one by one, and see that tests fail
@@ -47,8 +47,7 @@ bench: charm ## what a hook costs, beside a bare loop of the same calls; docs/pe
 	cargo build --profile quick --package juju-sim
 	cargo bench --profile quick --bench hooks
 
-soak: charm ## the long tests too, and more random cases
-	cargo build --package juju-sim
+soak: charm sim ## the long tests too, and more random cases
 	PROPTEST_CASES=4096 cargo test --workspace -- --include-ignored
 
 clean: ## remove all that was built
