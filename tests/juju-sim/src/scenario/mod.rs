@@ -3,6 +3,7 @@
 //! Units are named as `app/0`, `app/leader`, or `app@principal/0` for the subordinate beside a principal. A relation is
 //! named by its endpoints, `[k8s:cos-agent, lockstep:cos-agent]`, or `[lockstep:peers]`.
 
+mod advised;
 mod expect;
 mod kube_step;
 mod select;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
+pub use advised::AdvisedStep;
 pub use expect::*;
 pub use kube_step::KubeStep;
 pub use snap_types::*;
@@ -74,7 +76,7 @@ pub struct ModelSpec {
 
 /// Where a charm comes from.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CharmSpec {
     /// Its units are only databags; `metadata` says with which endpoints.
     #[serde(default)]
@@ -85,6 +87,15 @@ pub struct CharmSpec {
     /// A directory or packed file, relative to the scenario.
     #[serde(default)]
     pub path: Option<PathBuf>,
+    /// As that charm is, with other `files`.
+    #[serde(default)]
+    pub like: Option<String>,
+    /// Files with their whole content: new ones, or instead of those that are there.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// The same, with content from a file relative to the scenario.
+    #[serde(default)]
+    pub files_from: BTreeMap<String, PathBuf>,
 }
 
 fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
@@ -106,6 +117,7 @@ impl Scenario {
         }
         for charm in scenario.charms.values_mut() {
             charm.path = charm.path.take().map(|path| dir.join(path));
+            charm.files_from.values_mut().for_each(|path| *path = dir.join(&path));
         }
         scenario.steps.iter_mut().for_each(|step| step.below(dir));
         Ok(scenario)
@@ -137,7 +149,8 @@ impl Scenario {
         for (name, path) in charms {
             sim.add_charm(name, path)?;
         }
-        for (name, spec) in &self.charms {
+        let (alike, own): (Vec<_>, Vec<_>) = self.charms.iter().partition(|(_, spec)| spec.like.is_some());
+        for (name, spec) in own {
             match (spec, charms.iter().any(|(given, _)| given == name)) {
                 (_, true) => {}
                 (CharmSpec { scripted: true, metadata: Some(metadata), .. }, _) => {
@@ -150,6 +163,13 @@ impl Scenario {
                     )
                 }
             }
+        }
+        for (name, spec) in alike {
+            let mut files = spec.files.clone();
+            for (file, path) in &spec.files_from {
+                files.insert(file.clone(), fs_err::read_to_string(path)?);
+            }
+            sim.add_charm_like(name, spec.like.as_deref().unwrap_or_default(), &files)?;
         }
         Ok(sim)
     }
@@ -192,6 +212,7 @@ impl Step {
             | Self::Settle(_)
             | Self::Hook(_)
             | Self::Action(_)
+            | Self::RunAdvised(_)
             | Self::Exec(_)
             | Self::Leader(_)
             | Self::Resolve(_)

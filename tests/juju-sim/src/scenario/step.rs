@@ -30,6 +30,7 @@ impl Step {
             Self::Settle(_) => "settle",
             Self::Hook(_) => "hook",
             Self::Action(_) => "action",
+            Self::RunAdvised(_) => "run-advised",
             Self::Exec(_) => "exec",
             Self::Leader(_) => "leader",
             Self::Fault(_) => "fault",
@@ -105,6 +106,7 @@ impl Sim {
                 }
             }
             Step::Action(step) => self.action_step(step),
+            Step::RunAdvised(step) => self.advised_step(step),
             Step::Exec(step) => self.exec_step(step),
             Step::Leader(step) => {
                 let unit = self.unit_named(&step.unit)?;

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    AutoRefreshStep, CommandsStep, Expect, KubeStep, MachinesAre, RunStep, SnapTimesStep, SnapdStep,
-    SnapsStep, StoreStep,
+    AdvisedStep, AutoRefreshStep, CommandsStep, Expect, KubeStep, MachinesAre, RunStep, SnapTimesStep,
+    SnapdStep, SnapsStep, StoreStep,
 };
 use crate::kube::Access;
 use crate::sim::{Fault, KillBy};
@@ -45,6 +45,8 @@ pub enum Step {
     Hook(UnitStep),
     /// `juju run`
     Action(ActionStep),
+    /// The command that a text tells, as printed there.
+    RunAdvised(AdvisedStep),
     /// `juju exec`
     Exec(ExecStep),
     /// Moves the leadership lease.

@@ -27,6 +27,21 @@ impl Sim {
         Ok(())
     }
 
+    /// Makes a charm known that is like another one but for these files.
+    pub fn add_charm_like(
+        &mut self,
+        name: &str,
+        other: &str,
+        files: &BTreeMap<String, String>,
+    ) -> Result<()> {
+        let source = self.charm(other)?.source.with_context(|| format!("{other} has no files"))?;
+        let copy = self.read_charm(&source)?.source.context("a charm without files")?;
+        for (file, content) in files {
+            fs::write(copy.join(file), content)?;
+        }
+        self.add_charm(name, &copy)
+    }
+
     /// Makes a charm known that has no executable.
     pub fn add_scripted_charm(&mut self, name: &str, charm: Charm) {
         self.charms.insert(name.to_owned(), Charm { scripted: true, ..charm });

@@ -17,7 +17,7 @@ const ACTION_REFUSED: &str = "committing requested changes failed";
 impl Sim {
     /// A fault that its hook gave no occasion for is a fault of the scenario.
     pub(super) fn check_faults(&mut self, faults: &[Fault], run: &Run, outcome: &Outcome) {
-        for fault in faults.iter().filter(|fault| !fault.optional) {
+        for fault in faults.iter().filter(|fault| !fault.optional || fault.waits) {
             let at = [&fault.advance_at_call, &fault.at_call, &fault.in_call];
             let at = at.into_iter().flatten().map(|at| at.call);
             let kills = fault.kill_at_call.into_iter().chain(fault.kill_in_call);
@@ -25,7 +25,9 @@ impl Sim {
             let late = calls.max().is_some_and(|call| call as usize > fault.counting.count(&run.calls));
             let unused = fault.tool_answer.as_ref().is_some_and(|answer| answer.to().count(&run.calls) == 0);
             let uncommitted = fault.fail_commit && !refused(outcome);
-            if late || unused || uncommitted {
+            if (late || unused || uncommitted) && fault.waits {
+                self.arm_again(fault);
+            } else if late || unused || uncommitted {
                 let (calls, what) = (run.calls.len(), fault.describe());
                 self.problems.push(format!("a fault never came true ({what}): there were {calls} calls"));
             }
@@ -56,7 +58,8 @@ impl Sim {
                 }
             }
             End::Exit(Exit::Code(0)) => {
-                let refused = faults.iter().any(|fault| fault.fail_commit);
+                let occasion = |fault: &Fault| !fault.waits || fault.counting.count(&run.calls) > 0;
+                let refused = faults.iter().any(|fault| fault.fail_commit && occasion(fault));
                 let applied =
                     if refused { Err(REFUSED.to_owned()) } else { commit(&mut self.world, context) };
                 match applied {

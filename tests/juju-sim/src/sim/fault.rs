@@ -120,6 +120,8 @@ pub struct Fault {
     pub tool_answer: Option<ToolAnswer>,
     /// It is no failure of the scenario if this fault never comes true.
     pub optional: bool,
+    /// It waits for the first hook that makes the calls which it counts; others pass unharmed.
+    pub waits: bool,
 }
 
 /// A fault that waits.
@@ -178,6 +180,11 @@ impl Sim {
     /// Faults that still wait.
     pub fn armed(&self) -> &[Armed] {
         &self.armed
+    }
+
+    /// A fault whose job gave no occasion waits for the next one.
+    pub(super) fn arm_again(&mut self, fault: &Fault) {
+        self.armed.push(Armed { fault: fault.clone() });
     }
 
     /// Takes out the faults that wait for this job.

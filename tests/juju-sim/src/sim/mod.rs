@@ -29,7 +29,7 @@ use crate::tools;
 use crate::world::{Model, Version, World};
 
 pub use event::{BagRecord, CallRecord, Event, HookRecord, KeyChange, Outcome, StatusChange, shorten};
-pub use fault::{Armed, AtCall, Fault, KillBy, ToolAnswer};
+pub use fault::{Armed, AtCall, Calls, Fault, KillBy, ToolAnswer};
 pub use schedule::{Settle, Settled};
 
 /// How a simulation is set up.
