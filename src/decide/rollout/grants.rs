@@ -59,7 +59,14 @@ pub enum Wait {
     /// The holder of a grant is not listed.
     Unlisted(UnitName),
     /// A unit has failed.
-    Failed(UnitName, Option<Line>),
+    Failed {
+        /// Which.
+        unit: UnitName,
+        /// Why.
+        cause: Option<Line>,
+        /// On the way back.
+        back: bool,
+    },
     /// That unit runs another charm build.
     Build(UnitName),
     /// That unit's snap follows a channel that the target neither leads to nor comes from.
@@ -125,7 +132,7 @@ pub fn decide(view: &View<'_>) -> Grants {
                 let waited_for = [target.first_role(), target.first_role().other()]
                     .into_iter()
                     .any(|role| !order::waiting(view, role, target, &grants.granted).is_empty());
-                let failed = matches!(wait, Wait::Failed(..));
+                let failed = matches!(wait, Wait::Failed { .. });
                 grants.wait = (waited_for || failed).then_some(wait);
             }
             Ok(()) => give(view, target, &mut grants),
@@ -247,7 +254,8 @@ fn may_grant(view: &View<'_>, target: &Target, granted: &Granted) -> Result<(), 
         return Err(Wait::FirstUpdateStatus);
     }
     if let Some((member, progress)) = view.failure(granted) {
-        return Err(Wait::Failed(member.unit.clone(), progress.cause.clone()));
+        let (unit, cause) = (member.unit.clone(), progress.cause.clone());
+        return Err(Wait::Failed { unit, cause, back: target.rollback });
     }
     if let Some(grant) = granted.grants.iter().find(|grant| !view.is_listed(&grant.unit)) {
         return Err(Wait::Unlisted(grant.unit.clone()));

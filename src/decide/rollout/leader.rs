@@ -62,7 +62,8 @@ pub fn decide(view: &View<'_>, own: &Node, memory: &mut RolloutMemory) -> Led {
     statuses.extend(text::passed(&passed(view, &grants)));
     statuses.retain(|status| !led.notes.contains(status));
     let all: Vec<&Status> = led.gate.iter().chain(&statuses).chain(&led.notes).collect();
-    led.progress = progress(view, &grants, &all);
+    let held = led.gate.iter().any(|status| status.level != StatusLevel::Active);
+    led.progress = progress(view, &grants, &all, held);
     led.statuses = statuses;
     if led.need.is_some() {
         return led;
@@ -201,12 +202,12 @@ fn differences(view: &View<'_>) -> Vec<Status> {
     found.into_values().collect()
 }
 
-fn progress(view: &View<'_>, grants: &Grants, statuses: &[&Status]) -> Option<Status> {
+fn progress(view: &View<'_>, grants: &Grants, statuses: &[&Status], held: bool) -> Option<Status> {
     let target = view.target?;
     let members: Vec<_> = view.members.values().collect();
     let worst = statuses.iter().copied().min_by_key(|status| status.level);
     let worst = worst.filter(|status| status.level != StatusLevel::Active);
     // Also what is no trouble says why nobody moves: a window that is closed.
     let wait = grants.wait.as_ref().and_then(|wait| text::wait(wait, view.rollout.unit.application()));
-    Some(text::progress(target, &members, &grants.granted.grants, worst.or(wait.as_ref())))
+    Some(text::progress(target, &members, &grants.granted.grants, worst.or(wait.as_ref()), held))
 }

@@ -112,10 +112,13 @@ pub fn busy(name: &SnapName, own: bool) -> Status {
 pub fn failed_here(unit: &UnitName, cause: Option<&Line>, target: &Target) -> Status {
     let app = unit.application();
     let cause = cause.map_or("failed", Line::as_str);
-    let id = &target.id;
-    blocked(format!(
-        "failed: juju run {app}/leader retry-unit unit={unit}, skip-unit or rollback: {cause} (target {id})"
-    ))
+    let (id, others) = (&target.id, others(target.rollback));
+    blocked(format!("failed: juju run {app}/leader retry-unit unit={unit}, {others}: {cause} (target {id})"))
+}
+
+/// The other ways on after a failure: on the way back there is none back.
+fn others(back: bool) -> &'static str {
+    if back { "or skip-unit" } else { "skip-unit or rollback" }
 }
 
 /// A stored key cannot be read yet.
@@ -288,9 +291,10 @@ pub fn wait(wait: &Wait, app: &AppName) -> Option<Status> {
         }
         Wait::Unlisted(unit) => waiting(format!("{unit} may move and is not listed; it is waited for")),
         // The commands first: a cause may be long, and is in the unit's own status too.
-        Wait::Failed(unit, why) => blocked(format!(
-            "{unit} failed: juju run {app}/leader retry-unit unit={unit}, skip-unit or rollback{}",
-            because(why)
+        Wait::Failed { unit, cause, back } => blocked(format!(
+            "{unit} failed: juju run {app}/leader retry-unit unit={unit}, {}{}",
+            others(*back),
+            because(cause)
         )),
         Wait::Build(unit) => {
             waiting(format!("{unit} runs another charm build; its charm refresh is waited for"))
@@ -368,18 +372,19 @@ pub fn why(reason: &Reason) -> String {
     format!("cohort keys older than 60 days: {}", names(&reason.old))
 }
 
-/// How far the rollout is.
+/// How far the rollout is. `held`: another one is wanted, and has to wait.
 pub fn progress(
     target: &Target,
     members: &[&Member<'_>],
     granted: &[Grant],
     worst: Option<&Status>,
+    held: bool,
 ) -> Status {
     let done = members.iter().filter(|member| member.has_completed(&target.id)).count();
     let count = format!("{done} of {} in step", members.len());
     match worst {
         Some(worst) if worst.level == Level::Blocked => blocked(format!("{}; {count}", worst.line)),
-        Some(_) | None if done == members.len() => active(format!("{count} (target {})", target.id)),
+        Some(_) | None if done == members.len() && !held => active(format!("{count} (target {})", target.id)),
         Some(_) | None => match granted.first() {
             Some(grant) => {
                 let who = format!("{}{}", grant.unit, more(granted.len()));
@@ -444,7 +449,7 @@ mod tests {
         let waits = [
             Wait::FirstUpdateStatus,
             Wait::Unlisted(far.clone()),
-            Wait::Failed(far.clone(), None),
+            Wait::Failed { unit: far.clone(), cause: None, back: false },
             Wait::Build(far.clone()),
             Wait::Window,
             Wait::Off,

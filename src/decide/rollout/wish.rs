@@ -123,7 +123,7 @@ fn is_there(view: &View<'_>, name: &SnapName, wish: &Wish) -> bool {
     if let Some(snap) = view.target.and_then(|target| target.snaps.get(name)) {
         let channels = back::channels(snap);
         if !channels.is_empty() {
-            return channels.into_iter().eq([&wish.channel]) && has_pins(snap, wish);
+            return channels.into_iter().eq([&wish.channel]) && has_pins(view, snap, wish);
         }
     }
     let nodes = view.members.values().filter_map(|member| member.node);
@@ -138,9 +138,13 @@ fn is_there(view: &View<'_>, name: &SnapName, wish: &Wish) -> bool {
         })
 }
 
-fn has_pins(snap: &SnapTarget, wish: &Wish) -> bool {
+/// Whether a snap has the wanted revisions on every architecture that a member has.
+fn has_pins(view: &View<'_>, snap: &SnapTarget, wish: &Wish) -> bool {
     let pins = |architecture| snap.pins.values().filter_map(move |pins| pins.get(architecture));
-    wish.revisions.iter().all(|(architecture, revision)| {
+    let nodes = view.members.values().filter_map(|member| member.node);
+    let used: BTreeSet<_> = nodes.map(|node| node.architecture).collect();
+    let mut wanted = wish.revisions.iter().filter(|(architecture, _)| used.contains(*architecture));
+    wanted.all(|(architecture, revision)| {
         let mut pins = pins(architecture).peekable();
         pins.peek().is_some() && pins.all(|pin| pin.revision == *revision)
     })
@@ -157,12 +161,21 @@ fn leads_back(view: &View<'_>, target: &Target, changes: &Wishes) -> bool {
         .iter()
         .filter(|(name, snap)| !back::channels(snap).is_empty() && back.snaps.get(*name) != Some(*snap));
     let leads = |name: &SnapName, wish: &Wish| {
-        back.snaps
-            .get(name)
-            .is_some_and(|snap| back::channels(snap).into_iter().eq([&wish.channel]) && has_pins(snap, wish))
+        back.snaps.get(name).is_some_and(|snap| {
+            let same = has_pins(view, snap, wish) || has_run(target, name, wish);
+            back::channels(snap).into_iter().eq([&wish.channel]) && same
+        })
     };
     changes.iter().all(|(name, wish)| leads(name, wish))
         && undone.into_iter().all(|(name, _)| changes.contains_key(name))
+}
+
+/// Whether members ran the wanted revisions when a target was made: a key that they go back to gave them.
+fn has_run(target: &Target, name: &SnapName, wish: &Wish) -> bool {
+    let ran = target.before.values().flatten();
+    let mut ran = ran.filter_map(|(architecture, snaps)| Some((architecture, snaps.get(name)?))).peekable();
+    ran.peek().is_some()
+        && ran.all(|(architecture, pin)| wish.revisions.get(architecture) == Some(&pin.revision))
 }
 
 /// What the checks look at. `own` is what this unit reports now.
