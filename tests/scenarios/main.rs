@@ -117,6 +117,19 @@ scenarios! {
     the_first_formation_waits_for_units_that_still_deploy
     with_manual_cohort_refresh_nothing_moves_before_the_action
     an_upgrade_is_held_until_its_checks_pass_or_are_overridden
+    upgrade_begins_by_no_charm_refresh_and_waits_for_every_unit_of_it
+    upgrade_beside_a_newer_charm_waits_where_it_cannot_read_it_and_ignores_what_it_does_not_know
+    upgrade_checks_name_a_jump_a_way_down_and_a_newer_patch
+    upgrade_moves_that_are_killed_or_not_committed_are_finished_once
+    upgrade_of_a_principal_charm_begins_with_its_refresh_and_goes_back_with_the_old_one
+    upgrade_of_two_units_goes_on_when_one_of_them_is_removed
+    upgrade_one_unit_begins_by_itself_and_a_unit_added_later_is_taken_along
+    upgrade_pauses_where_the_option_says_now_and_goes_on_as_the_status_says
+    upgrade_survives_units_that_come_and_go_and_another_leader
+    upgrade_that_a_principal_began_is_followed_one_by_one
+    upgrade_that_fails_on_the_first_in_the_middle_and_at_the_last_goes_on_as_the_status_says
+    upgrade_that_is_under_way_lets_no_new_revision_in_and_then_takes_it
+    upgrade_to_a_third_channel_while_one_runs_is_taken_from_where_each_unit_is
 }
 
 /// What Juju refused is known from the cache: without it the retry writes everything once more.
