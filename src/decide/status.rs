@@ -12,7 +12,7 @@ const KEPT: usize = 30;
 const LINE: usize = 500;
 
 /// The worst status over all concerns, ties by their order; its line, how many more there are, cut
-/// to what `juju status` shows. If all are active, what they remark.
+/// to what `juju status` shows. If all are active, what they remark, first what tells a command.
 pub fn aggregate(scoped: &Scoped) -> Status {
     let all: Vec<&Status> = CONCERNS.iter().filter_map(|concern| scoped.get(*concern)).flatten().collect();
     let mut bad: Vec<&Status> = all.iter().copied().filter(|status| status.level != Level::Active).collect();
@@ -26,7 +26,8 @@ pub fn aggregate(scoped: &Scoped) -> Status {
             Status::new(worst.level, line + &tail)
         }
         None => {
-            let remarks: Vec<&str> = all.iter().map(|status| status.line.as_str()).collect();
+            let mut remarks: Vec<&str> = all.iter().map(|status| status.line.as_str()).collect();
+            remarks.sort_by_key(|line| !line.contains("juju "));
             Status::new(Level::Active, cut(&remarks.join("; "), MESSAGE))
         }
     }
@@ -102,6 +103,10 @@ mod tests {
         use Level::{Active, Blocked, Maintenance, Waiting};
         let table = [
             (vec![("setup", Active, "a"), ("observability", Active, "b")], (Active, "a; b")),
+            (
+                vec![("setup", Active, "a"), ("coherence", Active, "b; juju run c")],
+                (Active, "b; juju run c; a"),
+            ),
             (vec![("setup", Active, "a"), ("observability", Waiting, "b")], (Waiting, "b")),
             (vec![("setup", Waiting, "a"), ("observability", Blocked, "b")], (Blocked, "b (+1 more)")),
             (vec![("observability", Blocked, "b"), ("setup", Blocked, "a")], (Blocked, "a (+1 more)")),

@@ -111,6 +111,8 @@ scenarios! {
     a_unit_that_failed_half_way_tells_what_is_done_and_goes_on_from_there
     an_admin_who_takes_a_unit_out_of_the_cohort_is_noticed
     an_auto_refresh_under_way_is_waited_for
+    every_command_that_a_status_tells_is_run_as_it_is_printed
+    every_command_that_an_action_tells_is_run_as_it_is_printed
     f4_a_new_revision_of_a_worker_only_snap_makes_one_new_key
     keys_are_made_anew_at_sixty_days_and_restart_nothing
     no_updates_available_is_not_believed

@@ -208,14 +208,15 @@ fn refresh_cohorts(view: &View<'_>, asked: Asked, mut memory: RolloutMemory) -> 
     if let Some(Err(trouble)) = names.iter().find_map(|name| {
         rollout.store.infos.get(name).filter(|info| info.as_ref().is_err_and(|t| t.kind.is_transient()))
     }) {
-        let why = &trouble.text;
-        return Answer::Refused(format!(
-            "the store does not answer ({why}): juju run {app}/leader refresh-cohorts"
-        ));
+        return Answer::Refused(silent(app, &format!(" ({})", trouble.text)));
     }
     let machine = Machine::look(rollout, view.options, &mut memory).ok();
     let mut own = own::node(rollout, machine.as_ref(), &mut memory);
     heads::report(view, &mut own, true, &mut memory);
+    // Of an installed snap `snap info` tells without the store what is here, and no channels.
+    if memory.silent {
+        return Answer::Refused(silent(app, ""));
+    }
     let making = target::decide(view, &own, Some(asked), &mut memory);
     if let Some(need) = making.need {
         return Answer::Need(need);
@@ -244,6 +245,10 @@ fn refresh_cohorts(view: &View<'_>, asked: Asked, mut memory: RolloutMemory) -> 
             Answer::Done { app: Keys::new(), memory: Box::new(memory), line }
         }
     }
+}
+
+fn silent(app: &AppName, why: &str) -> String {
+    format!("the store does not answer{why}; later: juju run {app}/leader refresh-cohorts")
 }
 
 fn resume(view: &View<'_>) -> Done {
@@ -308,7 +313,7 @@ fn retry(view: &View<'_>, unit: &UnitName) -> Done {
     let principal = member.node.and_then(|node| node.principal.clone());
     if view.granted.of(unit).is_none() {
         has_room(view, target, member.role, unit, &granted)
-            .map_err(|why| format!("{why}: juju run {app}/leader retry-unit unit={unit} later"))?;
+            .map_err(|why| format!("{why}; later: juju run {app}/leader retry-unit unit={unit}"))?;
     }
     let serial = granted.grant(unit.clone(), principal, member.role, target.id.clone());
     let keys = leader::changes(view, view.target, &granted, &skipped, view.history);

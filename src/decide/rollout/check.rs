@@ -126,7 +126,7 @@ pub fn override_checks(view: &View<'_>, checks: &str) -> Result<(Keys, String), 
     }
     let Wanted::Forward(changes) = wish::look(view) else {
         return Err(format!(
-            "no upgrade waits for checks: juju config {app} channel=CHANNEL asks for one, see juju status"
+            "no upgrade waits for checks; to ask for one: juju config {app} channel=CHANNEL"
         ));
     };
     let to: BTreeSet<String> = changes.values().map(|wish| wish.channel.to_string()).collect();

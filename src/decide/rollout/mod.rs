@@ -306,7 +306,8 @@ impl Pass<'_, '_> {
             outcome.follow_up = Some(outcome.follow_up.map_or(AT_ONCE, |wish| wish.min(AT_ONCE)));
         }
         let (install, homeless) = holds::install(self.view, role);
-        outcome.statuses.extend(homeless.iter().map(text::homeless));
+        let app = self.view.rollout.unit.application();
+        outcome.statuses.extend(homeless.iter().map(|name| text::homeless(name, app)));
         self.outcomes(outcome);
         if idle {
             let wants = hold.is_some() || install.is_some();

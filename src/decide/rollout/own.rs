@@ -78,13 +78,14 @@ fn tell(
     memory.cluster = now.or_else(|| before.cloned());
 }
 
-/// What is told of one part: at first what is seen, then a change that two looks agree on. Of two looks
+/// What is told of one part: at first what is seen, also that something new is well; then a change that two looks agree on. Of two looks
 /// that agree in all but the reason the last one counts, so that a reason that changes each time hides
 /// nothing; a reason alone is told once it is the same twice.
 fn published(told: Option<&Check>, before: Option<&Check>, seen: Option<&Check>) -> Check {
     match (told, seen) {
         (told, None) => told.cloned().unwrap_or_default(),
         (None, Some(seen)) => seen.clone(),
+        (Some(Check::None), Some(Check::Ok)) => Check::Ok,
         (Some(told), Some(seen)) => {
             let agreed = match told.is_like(seen) {
                 true => before == Some(seen),
@@ -105,6 +106,8 @@ mod tests {
         let table = [
             (None, None, Some(Check::Ok), Check::Ok),
             (None, None, None, Check::None),
+            (Some(Check::None), Some(Check::None), Some(Check::Ok), Check::Ok),
+            (Some(Check::None), Some(Check::None), Some(bad("a")), Check::None),
             (Some(Check::Ok), Some(Check::Ok), Some(bad("a")), Check::Ok),
             (Some(Check::Ok), Some(bad("a")), Some(bad("a")), bad("a")),
             (Some(Check::Ok), Some(bad("a")), Some(bad("b")), bad("b")),

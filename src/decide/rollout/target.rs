@@ -233,12 +233,13 @@ fn reason(
         let refused = heads::is_refused(view, target, reports, name);
         let news = heads::news(view, target, reports, name);
         if refused && !force {
-            if !news.is_empty() || !has_place {
+            if !news.is_empty() || !has_place || asked.is_some() {
                 making.notes.push(Note::Refused(name.clone()));
             }
             continue;
         }
-        if !has_place && !heads::uses(view, name).is_empty() && !is_unknown(view, memory, name) {
+        let has_use = view.options.install_missing || !heads::uses(view, name).is_empty();
+        if !has_place && has_use && !is_unknown(view, memory, name) {
             reason.missing.insert(name.clone());
         }
         if has_place && is_old(view, target, name) {

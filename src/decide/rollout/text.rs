@@ -248,8 +248,8 @@ pub fn store_silent() -> Status {
 }
 
 /// A snap that is missing and for which nobody names a channel.
-pub fn homeless(name: &SnapName) -> Status {
-    blocked(format!("{name} is missing, from which channel? juju config snaps=\"... {name}=CHANNEL\""))
+pub fn homeless(name: &SnapName, app: &AppName) -> Status {
+    blocked(format!("{name} is missing, from where? juju config {app} snaps=\"OTHERS {name}=CHANNEL\""))
 }
 
 /// A snap that could not be installed.
@@ -338,7 +338,7 @@ pub fn note(note: &Note, app: &AppName) -> Option<Status> {
             blocked(format!("control-plane channels of {name} differ: {}", list.join(", ")))
         }
         Note::Unknown(name) => {
-            blocked(format!("the store does not know {name}: juju config {app} snaps=..."))
+            blocked(format!("the store does not know {name}: juju config {app} snaps=\"OTHERS\""))
         }
         Note::NoKeys(TroubleKind::OutOfTime) => return None,
         Note::NoKeys(_) => waiting("the store makes no cohort keys now; asked again by itself".to_owned()),
@@ -436,7 +436,7 @@ mod tests {
             owned(&far),
             foreign_owner("lockstep-b/12"),
             itself(&app),
-            homeless(&snap),
+            homeless(&snap, &app),
             store_silent(),
             no_holds(),
             overdue(&grant),

@@ -79,7 +79,7 @@ fn a_skipped_unit_tries_again_only_where_a_slot_is_left() {
     assert_eq!(grants(&keys), ["1 2"]);
     assert!(Skipped::read(keys["skipped"].as_deref()).unwrap().units.is_empty());
     case.grant(2, C);
-    let line = "lockstep/2 is at work: juju run lockstep/leader retry-unit unit=lockstep/1 later";
+    let line = "lockstep/2 is at work; later: juju run lockstep/leader retry-unit unit=lockstep/1";
     assert_eq!(refused(&case, &retry(1)), line);
     case.granted().grants.clear();
     case.rollout.app.skipped.as_mut().unwrap().units.insert(unit(3), skip);

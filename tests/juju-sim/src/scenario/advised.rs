@@ -75,7 +75,7 @@ impl Sim {
             }
             ["juju", "integrate", one, two] => self.integrate(one, two).map(|_| ()),
             ["juju", "remove-relation", one, two] => {
-                let id = self.relation_named(&[(*one).to_owned(), (*two).to_owned()])?;
+                let id = self.relation_between(one, two)?;
                 self.remove_relation(id, false)
             }
             ["juju", "resolved", unit] => self.resolve(unit, true),
@@ -83,6 +83,19 @@ impl Sim {
             ["juju", "remove-unit", unit] => self.remove_unit(unit, false),
             _ => bail!("juju has no such command, or the simulator does not know it"),
         }
+    }
+
+    /// The one relation between two ends, each an endpoint or an application.
+    fn relation_between(&self, one: &str, two: &str) -> Result<u32> {
+        let fits = |end: &str, key: &str| {
+            key.split(' ')
+                .any(|place| place == end || place.split_once(':').is_some_and(|(app, _)| app == end))
+        };
+        let relations = self.world.relations.iter();
+        let mut found = relations.filter(|(_, of)| fits(one, &of.key) && fits(two, &of.key));
+        let (id, _) = found.next().with_context(|| format!("no relation between {one} and {two}"))?;
+        ensure!(found.next().is_none(), "more than one relation between {one} and {two}");
+        Ok(*id)
     }
 
     /// The value of an option as its type has it: what looks like a number may be a text.
