@@ -104,7 +104,7 @@ fn kubeconfig(context: &Context, index: &Index, remembered: &Remembered) -> Opti
     }
 }
 
-fn below(root: &Path, path: &str) -> PathBuf {
+pub(super) fn below(root: &Path, path: &str) -> PathBuf {
     if root.as_os_str().is_empty() { path.into() } else { root.join(path.trim_start_matches('/')) }
 }
 

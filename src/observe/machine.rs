@@ -1,9 +1,21 @@
-//! What snapd says about this machine: never cached, since it is what an effect changes.
+//! What snapd and the kernel say about this machine: never cached, since it is what an effect changes.
 
+use super::kube::below;
 use crate::observed::rollout::Snapd;
-use crate::snap::{SnapName, SnapdVersion, Trouble, TroubleKind};
+use crate::snap::{Architecture, SnapName, SnapdVersion, Trouble, TroubleKind};
 use crate::tools::snap::Snap;
+use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The kernel's name of the machine's architecture (Linux 6.1 or newer).
+const ARCH: &str = "/proc/sys/kernel/arch";
+
+/// The machine's architecture, as the kernel tells it; where it does not, what this executable is for.
+pub fn architecture(root: &Path) -> Architecture {
+    let told = fs::read_to_string(below(root, ARCH)).unwrap_or_default();
+    Architecture::of_kernel(told.trim()).unwrap_or_else(Architecture::of_this_machine)
+}
 
 /// Reads what snapd says. `changes` is only asked where a move may be under way.
 pub fn read(snap: &Snap, managed: &BTreeSet<SnapName>, changes: bool) -> Snapd {

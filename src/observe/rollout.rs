@@ -15,7 +15,7 @@ use crate::decide::options;
 use crate::juju::{Context, Endpoint, Event, PlainHook, RelationHook, Timestamp, UnitName};
 use crate::observed::Rollout;
 use crate::observed::rollout::{AppBag, Follower, Goal, Occasion, Source, Store, Told};
-use crate::snap::{Architecture, SnapName};
+use crate::snap::SnapName;
 use crate::tools::hook_tools::GoalState;
 use crate::tools::snap::Snap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,7 +58,7 @@ pub fn observe(index: &Index, beside: &Beside<'_>, snap: &Snap) -> Rollout {
         unit: context.unit.clone(),
         principal: context.principal_unit.clone(),
         machine: context.machine.clone(),
-        architecture: Architecture::of_this_machine(),
+        architecture: machine::architecture(&context.root),
         build: beside.build.to_owned(),
         // Filled in by who knows the options.
         role: None,

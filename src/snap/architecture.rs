@@ -39,13 +39,19 @@ impl Architecture {
 
     /// The one that this executable was built for, and so the machine's.
     pub fn of_this_machine() -> Self {
-        match std::env::consts::ARCH {
+        Self::of_kernel(std::env::consts::ARCH).unwrap_or(Self::Amd64)
+    }
+
+    /// The one that a kernel, or the compiler, calls so.
+    pub fn of_kernel(name: &str) -> Option<Self> {
+        Some(match name {
+            "x86_64" => Self::Amd64,
             "aarch64" => Self::Arm64,
-            "powerpc64" => Self::Ppc64el,
+            "ppc64le" | "powerpc64" => Self::Ppc64el,
             "riscv64" => Self::Riscv64,
             "s390x" => Self::S390x,
-            _ => Self::Amd64,
-        }
+            _ => return None,
+        })
     }
 }
 
@@ -79,5 +85,7 @@ mod tests {
         for bad in ["x86_64", "aarch64", "AMD64", ""] {
             assert!(bad.parse::<Architecture>().is_err(), "{bad}");
         }
+        assert_eq!(Architecture::of_kernel("aarch64"), Some(Architecture::Arm64));
+        assert_eq!(Architecture::of_kernel("amd64"), None);
     }
 }

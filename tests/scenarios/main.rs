@@ -127,6 +127,7 @@ scenarios! {
     upgrade_of_two_units_goes_on_when_one_of_them_is_removed
     upgrade_one_unit_begins_by_itself_and_a_unit_added_later_is_taken_along
     upgrade_pauses_where_the_option_says_now_and_goes_on_as_the_status_says
+    upgrade_of_two_architectures_waits_for_what_the_store_has_for_each
     upgrade_survives_units_that_come_and_go_and_another_leader
     upgrade_that_a_principal_began_is_followed_one_by_one
     upgrade_that_fails_on_the_first_in_the_middle_and_at_the_last_goes_on_as_the_status_says

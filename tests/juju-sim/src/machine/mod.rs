@@ -85,6 +85,7 @@ impl Sim {
         for place in ["etc/hostname", "proc/sys/kernel/hostname"] {
             put(&paths.root.join(place), &name)?;
         }
+        put(&paths.root.join("proc/sys/kernel/arch"), &format!("{}\n", kernel_arch(&of.arch)))?;
         for (place, access) in &of.kube.kubeconfigs {
             let place = paths.root.join(place.trim_start_matches('/'));
             match access {
@@ -98,6 +99,16 @@ impl Sim {
             }
         }
         Ok(())
+    }
+}
+
+/// What a kernel calls an architecture.
+fn kernel_arch(arch: &str) -> &str {
+    match arch {
+        "amd64" => "x86_64",
+        "arm64" => "aarch64",
+        "ppc64el" => "ppc64le",
+        other => other,
     }
 }
 
