@@ -16,6 +16,7 @@ mod kills;
 mod large;
 mod leaders;
 mod support;
+mod upgrades;
 
 use support::{Cache, run};
 
