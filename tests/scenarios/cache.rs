@@ -76,3 +76,18 @@ fn f13_what_one_unit_loses_on_disk_costs_the_other_on_that_machine_nothing() {
     assert_eq!(reads(sim, &other, "update-status"), ["lockstep"]);
     assert!(update_status(sim, &one).contains(&"config-get".to_owned()));
 }
+
+/// Another build may mean something else by the same words.
+#[test]
+fn a_cache_that_a_released_charm_left_costs_one_full_read() {
+    let mut ended = run("one_status_set_a_hook_at_most", Cache::Kept);
+    let sim = &mut ended.sim;
+    let (leader, dir) = leader_files(sim);
+    let before = (sent(sim).to_owned(), sim.world.units[&leader].shown_status().to_string());
+    assert!(!update_status(sim, &leader).contains(&"config-get".to_owned()));
+    let left = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/compat/0.1.0/cache");
+    std::fs::copy(left, dir.join("cache")).unwrap();
+    assert!(update_status(sim, &leader).contains(&"config-get".to_owned()));
+    assert!(!update_status(sim, &leader).contains(&"config-get".to_owned()));
+    assert_eq!((sent(sim).to_owned(), sim.world.units[&leader].shown_status().to_string()), before);
+}
