@@ -120,10 +120,17 @@ pub fn elsewhere(view: &View<'_>) -> Wishes {
 /// Whether a snap is where it is wanted: by the target where that names a channel, else by what every
 /// member that has it tracks and runs.
 fn is_there(view: &View<'_>, name: &SnapName, wish: &Wish) -> bool {
-    if let Some(snap) = view.target.and_then(|target| target.snaps.get(name)) {
+    if let Some((target, snap)) = view.target.and_then(|target| Some((target, target.snaps.get(name)?))) {
         let channels = back::channels(snap);
         if !channels.is_empty() {
-            return channels.into_iter().eq([&wish.channel]) && has_pins(view, snap, wish);
+            let same = channels.into_iter().eq([&wish.channel]);
+            if !same || has_pins(view, snap, wish) {
+                return same;
+            }
+            // A key may have given just the revision that is wanted: it counts once it has.
+            if !snap.pins.is_empty() || !view.is_completed(None, target) {
+                return false;
+            }
         }
     }
     let nodes = view.members.values().filter_map(|member| member.node);

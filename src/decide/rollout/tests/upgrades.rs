@@ -488,3 +488,39 @@ fn an_upgrade_may_be_the_first_target() {
     let there = SnapTarget::default();
     assert_ne!(target.snaps[&name("kubelet")], there);
 }
+
+/// Whether the way back goes by a key or by the revisions that ran, and whatever the charm names for
+/// architectures that nobody has.
+#[test]
+fn the_charm_before_asks_for_nothing_once_its_revisions_were_rolled_back_to() {
+    let packed = |text: &str, amd64, arm64| {
+        let revisions =
+            [(Architecture::Amd64, Revision::Store(amd64)), (Architecture::Arm64, Revision::Store(arm64))];
+        let snap = PackedSnap { channel: channel(text), revisions: revisions.into(), supported: None };
+        Some(Ok([(name("kubelet"), snap)].into()))
+    };
+    let runs = |case: &mut Case, text: &str, revision| {
+        for number in 0..5 {
+            case.report(number, State::Completed, 0);
+            let snap = case.node(number).snaps.get_mut(&name("kubelet")).unwrap();
+            (snap.revision, snap.channel) = (Revision::Store(revision), Some(channel(text)));
+        }
+    };
+    for by_key in [true, false] {
+        let mut case = settled();
+        case.options.channel = WantedChannel::Charm;
+        case.rollout.packed = packed("1.33", 177, 178);
+        let mut target = made(&case.decide()).unwrap();
+        target.completed = target.completed.filter(|_| by_key);
+        case.rollout.app.target = Ok(Some(target));
+        runs(&mut case, "1.33", 177);
+        let (keys, _) = run(&case, &Action::Rollback).unwrap();
+        case.rollout.app.target = Target::read(keys["target"].as_deref());
+        assert!(case.target().rollback);
+        runs(&mut case, "1.32", 101);
+        case.rollout.packed = packed("1.32", 101, 102);
+        let outcome = case.decide();
+        assert!(outcome.upgrade.is_empty(), "{:?}", outcome.upgrade);
+        assert_eq!(made(&outcome).map(|target| target.id), Some(case.target().id.clone()), "{by_key}");
+    }
+}
