@@ -6,10 +6,10 @@
 use super::machine::Machine;
 use super::view::View;
 use crate::databag::charm_state::RolloutMemory;
-use crate::databag::node::Role;
-use crate::databag::target::Goal;
+use crate::databag::node::{NodeSnap, Role};
+use crate::databag::target::{Goal, Wishes};
 use crate::observed::Rollout;
-use crate::snap::{Alteration, Channel, Place, Relocation, SnapName, TroubleKind};
+use crate::snap::{Alteration, Architecture, Channel, Place, Relocation, Revision, SnapName, TroubleKind};
 use std::collections::BTreeSet;
 
 /// Snaps that only a control-plane machine runs.
@@ -76,11 +76,11 @@ pub fn remove(rollout: &Rollout, restore: bool, memory: &mut RolloutMemory) -> O
 /// The next managed snap that is missing here and can be installed, and those that cannot be because
 /// nobody says from which channel.
 pub fn install(view: &View<'_>, role: Role) -> (Option<Alteration>, Vec<SnapName>) {
-    let (Ok(installed), Some(target), true) =
-        (&view.rollout.snapd.installed, view.target, view.options.install_missing)
-    else {
+    let (Ok(installed), true) = (&view.rollout.snapd.installed, view.options.install_missing) else {
         return (None, Vec::new());
     };
+    // Before it has met the others it cannot tell that none of them has a snap.
+    let wishes = if view.has_met() { view.wishes() } else { Wishes::new() };
     let mut homeless = Vec::new();
     for name in crate::snap::KubernetesOrder::sorted(view.options.snaps.keys().cloned()) {
         let elsewhere = role == Role::Worker && CONTROL_PLANE_ONLY.contains(&name.as_str());
@@ -91,13 +91,20 @@ pub fn install(view: &View<'_>, role: Role) -> (Option<Alteration>, Vec<SnapName
         if installed.contains_key(&name) || elsewhere || waits {
             continue;
         }
-        let goal = target.snaps.get(&name).map(|snap| snap.goal(role, view.rollout.architecture));
-        let (to, channel) = match goal {
-            Some(Goal::Cohort { key, channel }) => (Place::Cohort(key.clone()), channel),
-            Some(Goal::Revision { revision, channel }) => (Place::Revision(revision), channel),
-            Some(Goal::Unsaid) | None => continue,
+        let here = view.rollout.architecture;
+        let goal = view.target.and_then(|target| target.snaps.get(&name)).map(|snap| snap.goal(role, here));
+        let wish = wishes.get(&name);
+        let (to, channel) = match (goal, wish.and_then(|wish| wish.revisions.get(&here))) {
+            (Some(Goal::Cohort { key, channel }), _) => (Place::Cohort(key.clone()), channel),
+            (Some(Goal::Revision { revision, channel }), _) => (Place::Revision(revision), channel),
+            // What the charm names needs no key, and no target either: but not before others have moved.
+            (Some(Goal::Unsaid) | None, Some(revision)) => {
+                (Place::Revision(revision_of(view, &name).unwrap_or(*revision)), None)
+            }
+            (Some(Goal::Unsaid) | None, None) => continue,
         };
-        let Some(channel) = channel.cloned().or_else(|| channel_of(view, &name)) else {
+        let wanted = || wish.map(|wish| wish.channel.clone());
+        let Some(channel) = channel.cloned().or_else(|| channel_of(view, &name)).or_else(wanted) else {
             homeless.push(name);
             continue;
         };
@@ -116,17 +123,27 @@ pub fn install(view: &View<'_>, role: Role) -> (Option<Alteration>, Vec<SnapName
     (None, homeless)
 }
 
-/// The channel of a snap that is not here: as the options say, else as the members of the same role
-/// track it, the lowest number first, else any member.
-fn channel_of(view: &View<'_>, name: &SnapName) -> Option<Channel> {
-    use super::super::options::WantedChannel;
-    if let Some(Some(channel)) = view.options.snaps.get(name) {
-        return Some(channel.clone());
-    }
-    if let (WantedChannel::Channel(channel), false) = (&view.options.channel, name.as_str() == "cdk-addons") {
-        return Some(channel.clone());
-    }
-    let mut members: Vec<_> = view.members.values().collect();
+/// What members run of a snap that is not here: those of the same role first, by number. Where the
+/// options want something else, the gate of upgrades may be closed.
+fn others<'a>(
+    view: &View<'a>,
+    name: &'a SnapName,
+) -> impl Iterator<Item = (Architecture, &'a NodeSnap)> + use<'a> {
+    let mut members: Vec<_> = view.members.values().copied().collect();
     members.sort_by_key(|member| (Some(member.role) != view.rollout.role, member.unit));
-    members.into_iter().find_map(|member| member.node?.snaps.get(name)?.channel.clone())
+    members.into_iter().filter_map(move |member| {
+        let node = member.node?;
+        Some((node.architecture, node.snaps.get(name)?))
+    })
+}
+
+fn channel_of(view: &View<'_>, name: &SnapName) -> Option<Channel> {
+    others(view, name).find_map(|(_, snap)| snap.channel.clone())
+}
+
+fn revision_of(view: &View<'_>, name: &SnapName) -> Option<Revision> {
+    let here = view.rollout.architecture;
+    let mut same =
+        others(view, name).filter(|(architecture, snap)| *architecture == here && snap.exempt.is_none());
+    same.next().map(|(_, snap)| snap.revision)
 }

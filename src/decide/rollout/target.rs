@@ -107,7 +107,8 @@ fn make(view: &View<'_>, reports: &Reports<'_>, asked: Option<Asked>, memory: &m
     if view.target.is_some_and(|target| !is_replaceable(view, target)) {
         return making;
     }
-    if !view.has_met() || view.members.values().all(|member| member.node.is_none()) {
+    let nobody = view.members.values().all(|member| member.node.is_none());
+    if !view.has_met() || nobody && !(view.members.is_empty() && may_install(view)) {
         making.notes.push(Note::Early);
         return making;
     }
@@ -172,6 +173,11 @@ pub fn followed<'a>(view: &View<'a>) -> Followed<'a> {
         Some(Some(Ok(offer))) if offer.state.completed => Followed::Offer(offer),
         Some(Some(Ok(_) | Err(_)) | None) => Followed::Unfinished,
     }
+}
+
+/// Whether units have a role and may install what they miss: that needs keys before anybody is a member.
+fn may_install(view: &View<'_>) -> bool {
+    view.options.install_missing && view.rollout.role.is_some()
 }
 
 /// Names the control-plane units that track different channels of a snap.
