@@ -905,3 +905,60 @@ fn the_end_of_a_run_does_not_depend_on_its_order() {
     };
     assert_eq!(end(1), end(2));
 }
+
+#[test]
+fn a_fault_that_waits_comes_true_in_the_first_hook_that_makes_its_call() {
+    let mut bed = Bed::new("3.6.9");
+    bed.deploy(PRINCIPAL, &[("hooks/install", "juju-log x"), ("hooks/start", "is-leader; juju-log x")], 1);
+    let killed = "kill-at-call: 1, counting: {tool: is-leader}";
+    let refused = "fail-commit: true, counting: {tool: is-leader}";
+    bed.steps(&format!(
+        "  - fault: {{unit: app/0, {killed}, waits: true}}\n  - fault: {{unit: app/0, {refused}, waits: true}}\n  - settle: {{}}"
+    ));
+    let starts: Vec<_> = bed.records().filter(|r| r.name == "start").map(|r| &r.outcome).collect();
+    assert!(matches!(starts[..], [Outcome::Killed(_), Outcome::Failed(_), Outcome::Done]), "{starts:?}");
+    assert!(bed.records().filter(|r| r.name == "install").all(|r| r.outcome == Outcome::Done));
+    assert!(bed.sim.armed().is_empty());
+}
+
+#[test]
+fn a_command_that_a_text_tells_is_run_to_the_letter() {
+    let files = [
+        (
+            "config.yaml",
+            "options: {level: {type: int, description: d}, text: {type: string, description: d}}",
+        ),
+        ("actions.yaml", "mend:\n  description: d\n  params: {unit: {type: string}}"),
+        ("actions/mend", "action-set next=\"then: juju config app text=NUMBER\""),
+        (
+            "hooks/start",
+            "status-set blocked \"down: juju run app/0 mend unit=app/0, or juju config app level=NUMBER (+1 more)\"",
+        ),
+    ];
+    let mut bed = Bed::new("3.6.9");
+    bed.deploy(PRINCIPAL, &files, 1).settle();
+    bed.steps("  - run-advised: {unit: app/0}\n  - run-advised: {action: mend, fill: {NUMBER: '7'}}");
+    bed.steps("  - run-advised: {unit: app/0, begins: juju config, fill: {NUMBER: '7'}}");
+    let config = bed.sim.world.applications["app"].config();
+    assert_eq!((config["level"].as_i64(), config["text"].as_str()), (Some(7), Some("7")));
+    let unfit = [
+        ("{unit: app/0, begins: juju integrate}", "no command `juju integrate"),
+        ("{unit: app/0, begins: juju config}", "what stands for level=NUMBER?"),
+        ("{unit: app/0, begins: juju run, fill: {NUMBER: '7'}}", "nothing is said of NUMBER"),
+    ];
+    for (step, why) in unfit {
+        let error = bed.try_steps(&format!("  - run-advised: {step}")).unwrap_err();
+        assert!(format!("{error:#}").contains(why), "{error:#}");
+    }
+}
+
+#[test]
+fn a_charm_that_is_like_another_one_differs_in_its_files_alone() {
+    let mut bed = Bed::new("3.6.9");
+    bed.deploy(PRINCIPAL, &[("hooks/upgrade-charm", "cat word"), ("word", "one")], 1).settle();
+    let files = [("word".to_owned(), "two".to_owned()), ("version".to_owned(), "2.0".to_owned())].into();
+    bed.sim.add_charm_like("next", "app", &files).unwrap();
+    bed.steps("  - refresh: {application: app, charm: next}\n  - settle: {}");
+    assert_eq!(bed.printed("app/0"), ["two"]);
+    assert_eq!(bed.sim.world.applications["app"].charm.version, "2.0");
+}
