@@ -9,11 +9,11 @@ CHARM := target/charm/lockstep_$(ARCH).charm
 # One target directory, the one that packing/pack.py and the tests look into.
 export CARGO_TARGET_DIR := $(CURDIR)/target
 
-.PHONY: help build charm sim test conformance lint demo mutants bench soak clean
+.PHONY: help build charm sim test conformance pack-test lint demo mutants bench soak clean
 .DEFAULT_GOAL := help
 
 help: ## print this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 13
 
 # Static, so that one executable runs on every base; the flag needs an explicit --target.
 build: ## the executable as it is packed, for ARCH (amd64, arm64; default: this machine's)
@@ -31,11 +31,14 @@ test: charm sim ## all tests, on the packed charm
 conformance: charm sim ## against the field's own programs, fetched into target/; docs/conformance.md
 	tests/conformance/run
 
+pack-test: sim ## the real charmcraft packs a clean checkout, and the file is tried; needs root
+	tests/conformance/pack
+
 lint: ## formatting, clippy, rustdoc and Python, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links' cargo doc --workspace --no-deps --document-private-items
-	python3 -W error -m py_compile packing/pack.py tests/mutants/run tests/conformance/run tests/conformance/*.py
+	python3 -W error -m py_compile packing/pack.py tests/mutants/run tests/conformance/run tests/conformance/pack tests/conformance/*.py
 
 demo: charm sim ## the packed charm in a simulated Juju model
 	target/debug/juju-sim run tests/scenarios/demo.yaml tests/scenarios/demo_rollout.yaml --charm lockstep=$(CHARM)
