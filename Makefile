@@ -9,7 +9,7 @@ CHARM := target/charm/lockstep_$(ARCH).charm
 # One target directory, the one that packing/pack.py and the tests look into.
 export CARGO_TARGET_DIR := $(CURDIR)/target
 
-.PHONY: help build charm sim test conformance pack-test lint demo mutants bench soak clean
+.PHONY: help build charm sim test conformance pack-test lint demo mutants prove fuzz bench soak clean
 .DEFAULT_GOAL := help
 
 help: ## print this list
@@ -45,6 +45,15 @@ demo: charm sim ## the packed charm in a simulated Juju model
 
 mutants: ## take rules out of the source one by one, and see that tests fail
 	tests/mutants/run
+
+# Optimised (profile quick): the widest searches take minutes even so. Then the mutants that they must find.
+prove: ## the promises by model checking, and the rules they rest on by mutants; docs/reliability.md
+	cargo test --profile quick --package lockstep --test prove -- --include-ignored --nocapture
+	tests/mutants/run $(basename $(notdir $(wildcard tests/mutants/prove_*.patch)))
+
+# cargo-fuzz needs a nightly toolchain; these are the same parsers under proptest, with many cases.
+fuzz: ## the parsers of outside data, with many random and mutated inputs
+	PROPTEST_CASES=20000 cargo test --profile quick --package lockstep --lib --test wire --test snap
 
 bench: charm ## what a hook costs, beside a bare loop of the same calls; docs/performance.md
 	cargo build --profile quick --package juju-sim
