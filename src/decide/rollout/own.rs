@@ -78,9 +78,9 @@ fn tell(
     memory.cluster = now.or_else(|| before.cloned());
 }
 
-/// What is told of one part: at first what is seen, also that something new is well; then a change that two looks agree on. Of two looks
-/// that agree in all but the reason the last one counts, so that a reason that changes each time hides
-/// nothing; a reason alone is told once it is the same twice.
+/// What is told of one part: at first what is seen, also that something new is well; then a change that
+/// two looks agree on. Of two looks that agree in all but the reason the last one counts, so that a reason
+/// that changes each time hides nothing; a reason alone is told once it is the same twice.
 fn published(told: Option<&Check>, before: Option<&Check>, seen: Option<&Check>) -> Check {
     match (told, seen) {
         (told, None) => told.cloned().unwrap_or_default(),

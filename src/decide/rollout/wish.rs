@@ -2,7 +2,8 @@
 //!
 //! An upgrade begins when the options ask for something that they have not asked for before and that
 //! is not there yet. What was once taken up is kept in the target: it is not asked for again when
-//! somebody else moves a snap, or an admin goes back.
+//! somebody else moves a snap, or an admin goes back. What they no longer say is forgotten, and may be
+//! asked for anew.
 
 use super::super::options::WantedChannel;
 use super::super::upgrade::{self, Checked, Facts, Unit};
@@ -54,14 +55,8 @@ pub fn decide(view: &View<'_>, own: &Node, memory: &mut RolloutMemory) -> Upgrad
         return upgrading;
     }
     match look(view) {
-        Wanted::Nothing => {}
-        Wanted::There(wishes) if view.has_met() => {
-            upgrading.recorded = view.target.map(|target| {
-                let mut target = target.clone();
-                target.wanted.extend(wishes);
-                Box::new(target)
-            });
-        }
+        Wanted::Nothing if view.has_met() => upgrading.recorded = recorded(view, Wishes::new()),
+        Wanted::There(wishes) if view.has_met() => upgrading.recorded = recorded(view, wishes),
         Wanted::Back(wishes) if view.has_met() => {
             if let Some((mut target, from)) =
                 view.target.and_then(|from| Some((back::back(view, from)?, from)))
@@ -71,10 +66,23 @@ pub fn decide(view: &View<'_>, own: &Node, memory: &mut RolloutMemory) -> Upgrad
                 upgrading.target = Some((Box::new(target), Some(End::RolledBack), line));
             }
         }
-        Wanted::There(_) | Wanted::Back(_) => {}
+        Wanted::Nothing | Wanted::There(_) | Wanted::Back(_) => {}
         Wanted::Forward(changes) => forward(view, own, changes, memory, &mut upgrading),
     }
     upgrading
+}
+
+/// The present target with what the options ask for now; none where it says so already.
+fn recorded(view: &View<'_>, there: Wishes) -> Option<Box<Target>> {
+    let target = view.target?;
+    let mut now = target.clone();
+    // A packed file that cannot be read is no word of an admin's.
+    if view.options.channel != WantedChannel::Charm || matches!(view.rollout.packed, Some(Ok(_))) {
+        let asked = view.wishes();
+        now.wanted.retain(|name, _| asked.contains_key(name));
+    }
+    now.wanted.extend(there);
+    (now != *target).then(|| Box::new(now))
 }
 
 /// What is wrong with the packed file, where it counts.

@@ -290,6 +290,25 @@ fn after_a_rollback_by_action_the_option_does_not_begin_the_upgrade_again() {
 }
 
 #[test]
+fn what_the_option_no_longer_says_may_be_asked_for_anew() {
+    let mut case = begun();
+    let (app, _) = run(&case, &Action::Rollback).unwrap();
+    case.rollout.app.target = Target::read(app["target"].as_deref());
+    case.rollout.app.granted.as_mut().unwrap().grants.clear();
+    keys(&mut case);
+    assert!(!case.target().wanted.is_empty());
+    case.options.channel = WantedChannel::Charm;
+    assert_eq!(made(&case.decide()), None, "a file that is not there takes nothing back");
+    case.options.channel = WantedChannel::Tracked;
+    let forgotten = made(&case.decide()).unwrap();
+    assert_eq!((&forgotten.id, forgotten.wanted.len()), (&case.target().id, 0));
+    case.rollout.app.target = Ok(Some(forgotten));
+    assert_eq!(made(&case.decide()), None);
+    wants(&mut case, "1.33");
+    assert!(made(&case.decide()).is_some_and(|target| !target.rollback), "again, by the checks");
+}
+
+#[test]
 fn different_channels_before_go_back_by_revisions() {
     let mut case = begun();
     let target = case.rollout.app.target.as_mut().unwrap().as_mut().unwrap();
