@@ -100,6 +100,7 @@ scenarios! {
     a_client_that_is_killed_leaves_a_change_that_is_waited_for
     a_closed_refresh_window_keeps_everybody_back
     a_follower_application_never_runs_ahead_of_its_source
+    a_follower_in_another_model_never_runs_ahead_of_its_source
     a_grant_for_a_target_that_was_replaced_is_answered_with_ready
     a_granted_machine_that_is_dead_is_named_and_skipped_by_force
     a_granted_unit_that_is_removed_gives_its_turn_to_the_next
