@@ -4,13 +4,8 @@ use super::index::{Index, Relation};
 use super::{kube, machine};
 use crate::databag::charm_state::Remembered;
 use crate::databag::cohorts::{Offer, Versions};
-use crate::databag::granted::{GRANTED, Granted};
-use crate::databag::history::{HISTORY, History};
-use crate::databag::node::{NODE, NODES, Node, Nodes};
 use crate::databag::peers;
-use crate::databag::progress::{PROGRESS, Progress, State};
-use crate::databag::skipped::{SKIPPED, Skipped};
-use crate::databag::target::{TARGET, Target};
+use crate::databag::progress::State;
 use crate::decide::options;
 use crate::juju::{Context, Endpoint, Event, PlainHook, RelationHook, Timestamp, UnitName};
 use crate::observed::Rollout;
@@ -105,15 +100,12 @@ pub fn may_move(own: &Told, app: &AppBag, unit: &UnitName) -> bool {
 /// The peers application databag as it was read last.
 pub fn app_bag(index: &Index, fresh: bool) -> AppBag {
     let bag = at(index, Endpoint::Peers).next().and_then(|relation| relation.app_bag.as_ref());
-    let get = |key: &str| bag.and_then(|bag| bag.get(key)).map(String::as_str);
-    AppBag {
-        fresh,
-        target: Target::read(get(TARGET)),
-        granted: Granted::read(get(GRANTED)),
-        skipped: Skipped::read(get(SKIPPED)),
-        history: History::read(get(HISTORY)),
-        leader: bag.and_then(|bag| peers::read_leader(bag).ok().flatten()),
+    let leader = bag.and_then(|bag| peers::read_leader(bag).ok().flatten());
+    let mut app = AppBag { fresh, leader, ..AppBag::default() };
+    for (key, text) in bag.into_iter().flatten() {
+        app.put(key, Some(text));
     }
+    app
 }
 
 /// What `goal-state` lists of principals and of our own units. Names of applications are no units.
@@ -148,12 +140,11 @@ fn at(index: &Index, endpoint: Endpoint) -> impl Iterator<Item = &Relation> {
 }
 
 fn told(texts: Option<&BTreeMap<String, String>>) -> Told {
-    let get = |key: &str| texts.and_then(|texts| texts.get(key));
-    Told {
-        node: get(NODE).map(|text| Node::read(text)),
-        progress: get(PROGRESS).map(|text| Progress::read(text)),
-        nodes: get(NODES).map(|text| Nodes::read(text)),
+    let mut told = Told::default();
+    for (key, text) in texts.into_iter().flatten() {
+        told.put(key, Some(text));
     }
+    told
 }
 
 fn source(index: &Index) -> Option<Source> {

@@ -6,12 +6,12 @@
 use crate::databag::Unread;
 use crate::databag::charm_state::RolloutMemory;
 use crate::databag::cohorts::{Offer, Versions};
-use crate::databag::granted::Granted;
-use crate::databag::history::History;
-use crate::databag::node::{Node, Nodes, Role};
-use crate::databag::progress::Progress;
-use crate::databag::skipped::Skipped;
-use crate::databag::target::Target;
+use crate::databag::granted::{GRANTED, Granted};
+use crate::databag::history::{HISTORY, History};
+use crate::databag::node::{NODE, NODES, Node, Nodes, Role};
+use crate::databag::progress::{PROGRESS, Progress};
+use crate::databag::skipped::{SKIPPED, Skipped};
+use crate::databag::target::{TARGET, Target};
 use crate::juju::{AppName, RelationId, Timestamp, UnitName};
 use crate::kube;
 use crate::snap::{
@@ -134,6 +134,18 @@ pub struct Told {
     pub nodes: Option<Result<Nodes, Unread>>,
 }
 
+impl Told {
+    /// Takes over what a key of the databag says, none where it is not there. Other keys are no concern here.
+    pub fn put(&mut self, key: &str, text: Option<&str>) {
+        match key {
+            NODE => self.node = text.map(Node::read),
+            PROGRESS => self.progress = text.map(Progress::read),
+            NODES => self.nodes = text.map(Nodes::read),
+            _ => {}
+        }
+    }
+}
+
 /// The peers application databag.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AppBag {
@@ -150,6 +162,19 @@ pub struct AppBag {
     pub history: Result<History, Unread>,
     /// The unit that wrote last.
     pub leader: Option<UnitName>,
+}
+
+impl AppBag {
+    /// Takes over what a key of the databag says, none where it is not there. Other keys are no concern here.
+    pub fn put(&mut self, key: &str, text: Option<&str>) {
+        match key {
+            TARGET => self.target = Target::read(text),
+            GRANTED => self.granted = Granted::read(text),
+            SKIPPED => self.skipped = Skipped::read(text),
+            HISTORY => self.history = History::read(text),
+            _ => {}
+        }
+    }
 }
 
 /// What `goal-state` lists.

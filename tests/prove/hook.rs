@@ -2,12 +2,9 @@
 
 use crate::state::{Admin, Event, Life, State, UNITS};
 use crate::tables::{Installed, Key, Machine, NOW, Pass, Running, Tables, channel, name, revision, snap};
-use lockstep::databag::granted::{GRANTED, Granted};
-use lockstep::databag::history::{HISTORY, History};
-use lockstep::databag::node::{NODE, Node, Role};
-use lockstep::databag::progress::{PROGRESS, Progress};
-use lockstep::databag::skipped::{SKIPPED, Skipped};
-use lockstep::databag::target::{TARGET, Target};
+use lockstep::databag::node::Role;
+use lockstep::databag::progress::Progress;
+use lockstep::databag::target::Target;
 use lockstep::decide::rollout::{Action, Answer as Acted, act, decide};
 use lockstep::juju::Timestamp;
 use lockstep::observed::Rollout;
@@ -276,20 +273,7 @@ impl Tables {
             return *known;
         }
         let mut bag = self.apps.get(app).clone();
-        let written = self.keys.get(keys);
-        let value = |key: &str| written.get(key).and_then(Option::as_deref);
-        if let Some(text) = value(TARGET) {
-            bag.target = Target::read(Some(text));
-        }
-        if let Some(text) = value(GRANTED) {
-            bag.granted = Granted::read(Some(text));
-        }
-        if let Some(text) = value(SKIPPED) {
-            bag.skipped = Skipped::read(Some(text));
-        }
-        if let Some(text) = value(HISTORY) {
-            bag.history = History::read(Some(text));
-        }
+        self.keys.get(keys).iter().for_each(|(key, text)| bag.put(key, text.as_deref()));
         let number = self.apps.number(bag);
         self.merged.insert((app, keys), number);
         number
@@ -369,12 +353,6 @@ pub fn trouble(kind: TroubleKind) -> Trouble {
 
 fn read_unit(old: &Told, keys: &Keys) -> Told {
     let mut bag = old.clone();
-    let value = |key: &str| keys.get(key).and_then(Option::as_deref);
-    if let Some(text) = value(NODE) {
-        bag.node = Some(Node::read(text));
-    }
-    if let Some(text) = value(PROGRESS) {
-        bag.progress = Some(Progress::read(text));
-    }
+    keys.iter().for_each(|(key, text)| bag.put(key, text.as_deref()));
     bag
 }

@@ -3,11 +3,9 @@
 //! The rollout runs once, hook by hook. At some of its steps, chosen by a seed, a copy of the whole
 //! simulation gets another leader and goes on by itself.
 
-use crate::invariants;
-use crate::support::{charm, dir};
+use crate::support::Begun;
 use juju_sim::rng::Rng;
-use juju_sim::scenario::Scenario;
-use juju_sim::sim::{Event, Options, Settle, Sim};
+use juju_sim::sim::Sim;
 
 const SEED: u64 = 7;
 /// Copies that are made. Each costs as much as a small scenario.
@@ -47,41 +45,32 @@ fn is_through(sim: &Sim) -> bool {
         && world.app_status("lockstep").to_string().contains("3 of 3 in step")
 }
 
-fn hooks(sim: &Sim) -> usize {
-    sim.events.iter().filter(|event| matches!(event, Event::Hook(_))).count()
-}
-
 #[test]
 fn a_leader_that_is_lost_at_any_step_of_a_rollout_stops_nothing() {
-    let scenario = Scenario::parse(BEGIN, dir()).unwrap();
-    let scratch = tempfile::tempdir().unwrap();
-    let options = Options { seed: SEED, ..Options::new(scratch.path().join("model")) };
-    let mut sim = scenario.start(options, &[("lockstep".to_owned(), charm())]).unwrap();
-    scenario.run(&mut sim).unwrap();
-    let mut whole = sim.fork(&scratch.path().join("whole")).unwrap();
-    let before = hooks(&whole);
-    whole.settle(Settle::default()).unwrap();
-    let steps = hooks(&whole) - before;
+    let mut begun = Begun::new(BEGIN, SEED);
+    let steps = begun.steps;
     assert!(steps > 2 * COPIES, "the rollout has {steps} steps");
     let mut rng = Rng::new(SEED);
     let mut chosen: Vec<usize> = rng.shuffle((0..steps).collect()).into_iter().take(COPIES).collect();
     chosen.sort_unstable();
-    let mut done = 0;
     for step in chosen {
-        sim.settle(Settle { hooks: Some(u32::try_from(step - done).unwrap()), ..Settle::default() }).unwrap();
-        done = step;
-        let mut copy = sim.fork(&scratch.path().join(format!("copy-{step}"))).unwrap();
-        invariants::watch("a leader is lost", &mut copy);
-        let old = copy.world.leader_of("lockstep").unwrap().to_owned();
-        let others = copy.world.units_of("lockstep").into_iter().map(|unit| unit.name.clone());
-        let new = rng.pick(others.filter(|name| *name != old).collect()).unwrap();
-        copy.lead(&new).unwrap();
-        copy.live(16 * 60 * 1000).unwrap();
-        assert!(
-            is_through(&copy),
-            "{new} leads after {old} was lost at step {step} of {steps} (seed {SEED}): {}",
-            copy.world.app_status("lockstep")
-        );
-        invariants::judge_end(&copy);
+        begun.copy_at(step, |copy| {
+            let (old, new) = lead_another(copy, &mut rng);
+            copy.live(16 * 60 * 1000).unwrap();
+            assert!(
+                is_through(copy),
+                "{new} leads after {old} was lost at step {step} of {steps} (seed {SEED}): {}",
+                copy.world.app_status("lockstep")
+            );
+        });
     }
+}
+
+/// Makes another unit the leader: which was, and which is.
+pub fn lead_another(sim: &mut Sim, rng: &mut Rng) -> (String, String) {
+    let old = sim.world.leader_of("lockstep").unwrap().to_owned();
+    let others = sim.world.units_of("lockstep").into_iter().map(|unit| unit.name.clone());
+    let new = rng.pick(others.filter(|name| *name != old).collect()).unwrap();
+    sim.lead(&new).unwrap();
+    (old, new)
 }

@@ -2,7 +2,7 @@
 
 use crate::invariants;
 use juju_sim::scenario::Scenario;
-use juju_sim::sim::{Options, Sim};
+use juju_sim::sim::{Event, Options, Settle, Sim};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -56,6 +56,48 @@ pub fn run_with(name: &str, cache: Cache, prepare: impl FnOnce(&mut Sim)) -> End
     }
     invariants::judge_end(&sim);
     Ended { sim, _scratch: scratch }
+}
+
+/// Something long that is about to begin, and is harmed at its steps, each time in a copy of everything.
+pub struct Begun {
+    sim: Sim,
+    /// How many hooks it takes.
+    pub steps: usize,
+    done: usize,
+    scratch: tempfile::TempDir,
+}
+
+impl Begun {
+    /// The end of a scenario; what comes after it runs once, in a copy, to be counted.
+    pub fn new(text: &str, seed: u64) -> Self {
+        let scenario = Scenario::parse(text, dir()).unwrap();
+        let scratch = tempfile::tempdir().unwrap();
+        let options = Options { seed, ..Options::new(scratch.path().join("model")) };
+        let mut sim = scenario.start(options, &[("lockstep".to_owned(), charm())]).unwrap();
+        scenario.run(&mut sim).unwrap();
+        let mut whole = sim.fork(&scratch.path().join("whole")).unwrap();
+        let hooks = |sim: &Sim| sim.events.iter().filter(|event| matches!(event, Event::Hook(_))).count();
+        let before = hooks(&whole);
+        whole.settle(Settle::default()).unwrap();
+        Self { sim, steps: hooks(&whole) - before, done: 0, scratch }
+    }
+
+    /// Goes on to a step, not before the last one that was asked for, and lets a copy be harmed there; it
+    /// is judged after every event.
+    pub fn copy_at(&mut self, step: usize, harm: impl FnOnce(&mut Sim)) {
+        // Zero hooks would be no bound.
+        if step > self.done {
+            let hooks = u32::try_from(step - self.done).unwrap();
+            self.sim.settle(Settle { hooks: Some(hooks), ..Settle::default() }).unwrap();
+            self.done = step;
+        }
+        let place = self.scratch.path().join("copy");
+        let mut copy = self.sim.fork(&place).unwrap();
+        invariants::watch(&format!("a copy at step {step}"), &mut copy);
+        harm(&mut copy);
+        invariants::judge_end(&copy);
+        std::fs::remove_dir_all(&place).unwrap();
+    }
 }
 
 /// What a scenario comes down to: databags, statuses and versions, without times.

@@ -4,11 +4,10 @@
 //! The upgrade runs once, hook by hook. At a step a copy of the whole simulation is harmed, and goes on by
 //! itself, judged after every event.
 
-use crate::invariants;
-use crate::support::{charm, dir};
+use crate::leaders::lead_another;
+use crate::support::Begun;
 use juju_sim::rng::Rng;
-use juju_sim::scenario::Scenario;
-use juju_sim::sim::{Calls, Event, Fault, KillBy, Options, Settle, Sim, ToolAnswer};
+use juju_sim::sim::{Calls, Fault, KillBy, Sim, ToolAnswer};
 use juju_sim::world::World;
 use serde_json::json;
 
@@ -88,9 +87,7 @@ impl Harm {
     fn befall(self, sim: &mut Sim, rng: &mut Rng) {
         match self {
             Self::Leader => {
-                let old = sim.world.leader_of("lockstep").unwrap().to_owned();
-                let new = rng.pick(units(sim).into_iter().filter(|name| *name != old).collect()).unwrap();
-                sim.lead(&new).unwrap();
+                lead_another(sim, rng);
             }
             Self::KillBefore => each(sim, "refresh", &Fault { kill_at_call: Some(1), ..Fault::default() }),
             Self::KillWithin => {
@@ -161,21 +158,10 @@ fn is_through(sim: &Sim, harm: Harm) -> bool {
         && world.app_status("lockstep").to_string().contains(&format!("{members} of {members} in step"))
 }
 
-fn hooks(sim: &Sim) -> usize {
-    sim.events.iter().filter(|event| matches!(event, Event::Hook(_))).count()
-}
-
 /// Harms the upgrade at some of its steps: as many as `copies` for each harm, chosen by the seed.
 fn sweep(harms: &[Harm], copies: usize) {
-    let scenario = Scenario::parse(BEGIN, dir()).unwrap();
-    let scratch = tempfile::tempdir().unwrap();
-    let options = Options { seed: SEED, ..Options::new(scratch.path().join("model")) };
-    let mut sim = scenario.start(options, &[("lockstep".to_owned(), charm())]).unwrap();
-    scenario.run(&mut sim).unwrap();
-    let mut whole = sim.fork(&scratch.path().join("whole")).unwrap();
-    let before = hooks(&whole);
-    whole.settle(Settle::default()).unwrap();
-    let steps = hooks(&whole) - before;
+    let mut begun = Begun::new(BEGIN, SEED);
+    let steps = begun.steps;
     assert!(steps > 30, "the upgrade has {steps} steps");
     let mut rng = Rng::new(SEED);
     let mut chosen = Vec::new();
@@ -184,35 +170,26 @@ fn sweep(harms: &[Harm], copies: usize) {
         chosen.extend(all.take(copies).map(|step| (step, *harm)));
     }
     chosen.sort_by_key(|(step, _)| *step);
-    let mut done = 0;
     for (step, harm) in chosen {
-        if step > done {
-            let hooks = u32::try_from(step - done).unwrap();
-            sim.settle(Settle { hooks: Some(hooks), ..Settle::default() }).unwrap();
-            done = step;
-        }
-        let place = scratch.path().join("copy");
-        let mut copy = sim.fork(&place).unwrap();
-        invariants::watch("an upgrade is harmed", &mut copy);
-        harm.befall(&mut copy, &mut rng);
-        let mut minutes = 0;
-        while !is_through(&copy, harm) && minutes < 60 {
-            if harm == Third {
-                // An override holds for one upgrade; before the first unit has moved it is a jump, too.
-                let checks = [("checks".to_owned(), json!("all"))].into();
-                let leader = copy.world.leader_of("lockstep").unwrap().to_owned();
-                copy.run_action(&leader, "override-checks", checks).unwrap();
+        begun.copy_at(step, |copy| {
+            harm.befall(copy, &mut rng);
+            let mut minutes = 0;
+            while !is_through(copy, harm) && minutes < 60 {
+                if harm == Third {
+                    // An override holds for one upgrade; before the first unit has moved it is a jump, too.
+                    let checks = [("checks".to_owned(), json!("all"))].into();
+                    let leader = copy.world.leader_of("lockstep").unwrap().to_owned();
+                    copy.run_action(&leader, "override-checks", checks).unwrap();
+                }
+                copy.live(4 * 60 * 1000).unwrap();
+                minutes += 4;
             }
-            copy.live(4 * 60 * 1000).unwrap();
-            minutes += 4;
-        }
-        assert!(
-            is_through(&copy, harm),
-            "{harm:?} at step {step} of {steps} (seed {SEED}): {}",
-            copy.world.app_status("lockstep")
-        );
-        invariants::judge_end(&copy);
-        std::fs::remove_dir_all(&place).unwrap();
+            assert!(
+                is_through(copy, harm),
+                "{harm:?} at step {step} of {steps} (seed {SEED}): {}",
+                copy.world.app_status("lockstep")
+            );
+        });
     }
 }
 

@@ -5,15 +5,9 @@
 //! application databag and leadership is lost.
 
 use super::{Event, Hook, Unit, World, principal, unit_name};
-use crate::databag::granted::{GRANTED, Granted};
-use crate::databag::history::{HISTORY, History};
-use crate::databag::node::{NODE, Node};
-use crate::databag::progress::{PROGRESS, Progress};
-use crate::databag::skipped::{SKIPPED, Skipped};
-use crate::databag::target::{TARGET, Target};
 use crate::decide::rollout::{Outcome, decide};
 use crate::observed::Rollout;
-use crate::observed::rollout::{AppBag, Goal, Occasion, Store, Told};
+use crate::observed::rollout::{AppBag, Goal, Occasion, Store};
 use crate::plan::Keys;
 
 impl World {
@@ -174,7 +168,7 @@ impl World {
         let told = unit.bag.clone();
         let changed = outcome.unit != unit.written;
         if changed {
-            write_unit(&mut unit.bag, &outcome.unit);
+            outcome.unit.iter().for_each(|(key, text)| unit.bag.put(key, text.as_deref()));
             unit.written.extend(outcome.unit.clone());
             self.notify(number, Event::Changed(number));
         }
@@ -272,30 +266,8 @@ fn next(unit: &mut Unit, rng: &mut super::Rng) -> Event {
     }
 }
 
-fn write_unit(bag: &mut Told, keys: &Keys) {
-    let value = |key: &str| keys.get(key).and_then(Option::as_deref);
-    if let Some(text) = value(NODE) {
-        bag.node = Some(Node::read(text));
-    }
-    if let Some(text) = value(PROGRESS) {
-        bag.progress = Some(Progress::read(text));
-    }
-}
-
 pub fn write_app(app: &mut AppBag, keys: &Keys) {
-    let value = |key: &str| keys.get(key).and_then(Option::as_deref);
-    if let Some(text) = value(TARGET) {
-        app.target = Target::read(Some(text));
-    }
-    if let Some(text) = value(GRANTED) {
-        app.granted = Granted::read(Some(text));
-    }
-    if let Some(text) = value(SKIPPED) {
-        app.skipped = Skipped::read(Some(text));
-    }
-    if let Some(text) = value(HISTORY) {
-        app.history = History::read(Some(text));
-    }
+    keys.iter().for_each(|(key, text)| app.put(key, text.as_deref()));
 }
 
 fn lines(outcome: &Outcome) -> String {
