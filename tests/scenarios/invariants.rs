@@ -1,12 +1,11 @@
-//! S1, S2 and S4, judged after every event of every scenario by facts: what snapd did on the machines
+//! S1 to S4, judged after every event of every scenario by facts: what snapd did on the machines
 //! and what Juju committed. Nothing of the code under test is used.
 //!
 //! A move is a refresh that a unit of lockstep began, from its start to that unit's committed answer.
 
-use crate::facts::{
-    Grant, applications, completes, done, first_role, grants, is_move, json, member_role, node_of, text,
-    wanted,
-};
+mod grants;
+
+use crate::facts::{Grant, applications, completes, done, is_move, json, node_of, text, wanted};
 use juju_sim::sim::{Event, HookRecord, Outcome, Sim};
 use juju_sim::snapd::{Change, Presence};
 use juju_sim::world::{Relation, Scope, Time, World};
@@ -20,6 +19,8 @@ pub enum Rule {
     S1,
     /// Nobody moves without a committed grant.
     S2,
+    /// Nothing is granted after a failure that the leader has read.
+    S3,
     /// Who says completed runs what the target says.
     S4,
 }
@@ -30,7 +31,7 @@ const EXEMPT: &[(&str, Rule)] = &[];
 /// Judges the simulation from now on; panics with the first breach.
 pub fn watch(name: &str, sim: &mut Sim) {
     let exempt = EXEMPT.iter().filter(|(scenario, _)| *scenario == name).map(|(_, rule)| *rule).collect();
-    let mut judge = Judge { exempt: vec![Rule::S1, Rule::S2, Rule::S4], ..Judge::default() };
+    let mut judge = Judge { exempt: vec![Rule::S1, Rule::S2, Rule::S3, Rule::S4], ..Judge::default() };
     // What is there when it begins is nobody's doing.
     judge.look(&sim.world);
     judge.exempt = exempt;
@@ -165,89 +166,6 @@ impl Judge {
                 told["serial"].as_u64() >= Some(moving.serial) && told["state"] != "upgrading"
             })
         });
-    }
-
-    /// What the leader has committed. S1: who may be granted something.
-    fn see_grants(
-        &mut self,
-        world: &World,
-        app: &str,
-        relation: &Relation,
-        before: &BTreeMap<String, Value>,
-    ) {
-        let Some(bag) = relation.apps.get(app) else { return };
-        if self.versions.insert(app.to_owned(), bag.version) == Some(bag.version) {
-            return;
-        }
-        let new = Committed {
-            since: world.clock,
-            target: json(&bag.values, "target"),
-            grants: grants(&json(&bag.values, "granted")),
-            skipped: json(&bag.values, "skipped")["units"]
-                .as_object()
-                .into_iter()
-                .flatten()
-                .map(|(u, _)| u.clone())
-                .collect(),
-        };
-        let id = text(&new.target["id"]);
-        self.targets.insert((app.to_owned(), id.clone()), new.target.clone());
-        let known = self.committed.entry(app.to_owned()).or_default();
-        let old: Vec<u64> =
-            known.last().into_iter().flat_map(|old| &old.grants).map(|grant| grant.serial).collect();
-        known.push(new.clone());
-        let parallel = world.applications[app].config()["worker-parallelism"].as_u64().unwrap_or(1);
-        let (workers, control_plane): (Vec<&Grant>, Vec<&Grant>) =
-            new.grants.iter().partition(|grant| grant.role == "worker");
-        for grant in new.grants.iter().filter(|grant| !old.contains(&grant.serial)) {
-            let alone = control_plane.len() + workers.len() == 1;
-            let few = control_plane.is_empty() && workers.len() as u64 <= parallel;
-            if !(alone || few) {
-                self.broken(Rule::S1, &format!("{} was granted beside {:?}", grant.unit, new.grants));
-            }
-            if grant.target != id {
-                self.broken(
-                    Rule::S2,
-                    &format!("{} was granted {}, the target is {id}", grant.unit, grant.target),
-                );
-            }
-            if grant.role != first_role(&new.target) {
-                self.judge_order(
-                    world,
-                    relation,
-                    &text(&json(&bag.values, "leader")["unit"]),
-                    &new,
-                    before,
-                    grant,
-                );
-            }
-        }
-    }
-
-    /// No grant to the second role before the first is through, as far as the leader can know.
-    fn judge_order(
-        &self,
-        world: &World,
-        relation: &Relation,
-        leader: &str,
-        new: &Committed,
-        before: &BTreeMap<String, Value>,
-        grant: &Grant,
-    ) {
-        let heard = world.units.get(leader).and_then(|unit| unit.uniter.relations.get(&relation.id));
-        for (unit, state) in relation.units.iter().filter(|(_, state)| state.scope == Scope::In) {
-            let known = heard.and_then(|heard| heard.members.get(unit));
-            if unit != leader && known != Some(&state.bag.version) {
-                continue;
-            }
-            let first = member_role(world, relation, unit).is_some_and(|role| role != grant.role);
-            let told = if unit == leader { before.get(unit) } else { self.progress.get(unit) };
-            let through = told.is_some_and(|told| completes(told, &new.target["id"]))
-                && !new.grants.iter().any(|grant| grant.unit == *unit);
-            if first && !through && !new.skipped.contains(unit) {
-                self.broken(Rule::S1, &format!("{} was granted before {unit} was through", grant.unit));
-            }
-        }
     }
 
     /// S1: who moves at once.

@@ -1,4 +1,4 @@
-//! L1, S1, S2 and S4 in an upgrade of three and five in which something happens at one of its steps: every
+//! L1 and S1 to S4 in an upgrade of three and five in which something happens at one of its steps: every
 //! member still gets there.
 //!
 //! The upgrade runs once, hook by hook. At a step a copy of the whole simulation is harmed, and goes on by
