@@ -22,6 +22,7 @@ mod story;
 mod target;
 mod text;
 mod view;
+mod way;
 mod wish;
 
 pub use actions::{Action, Answer, act};
@@ -44,6 +45,7 @@ use moves::Moves;
 use std::collections::BTreeMap;
 use tracing::Level;
 use view::View;
+use way::Way;
 
 /// Stored keys are read again when this was so long ago, in seconds.
 const KEYS_AGE: u64 = 6 * 3600;
@@ -217,8 +219,8 @@ impl Pass<'_, '_> {
         self.rollout(outcome).extend(moves.statuses.iter().cloned());
         if let Some(progress) = &moves.progress {
             outcome.log.extend(story::report(told, progress));
-            if role.is_some() {
-                self.remark(progress, outcome);
+            if let Some(role) = role {
+                self.remark(progress, role, outcome);
             }
         }
         let reported = moves.progress.as_ref().is_some_and(|progress| told != Some(progress));
@@ -227,7 +229,7 @@ impl Pass<'_, '_> {
         outcome.follow_up = wishes.into_iter().flatten().min();
         if let Some(source) = &rollout.source {
             if self.view.source().is_none() {
-                outcome.statuses.push(text::itself(rollout.unit.application()));
+                outcome.statuses.push(text::itself(rollout.unit.application(), source.app.as_ref()));
             } else if let Some(Err((key, unread))) = &source.offer {
                 outcome.statuses.push(text::source_unread(key, unread));
             }
@@ -243,7 +245,7 @@ impl Pass<'_, '_> {
     }
 
     /// Remarks about the snaps of this machine.
-    fn remark(&self, progress: &Progress, outcome: &mut Outcome) {
+    fn remark(&self, progress: &Progress, role: Role, outcome: &mut Outcome) {
         let Some(machine) = self.machine else { return };
         for (name, snap) in &machine.snaps {
             let exempt = snap.exempt.map(|why| text::exempt(name, why, snap.installed.revision));
@@ -252,7 +254,10 @@ impl Pass<'_, '_> {
         let main = machine.snaps.iter().min_by_key(|(name, _)| KubernetesOrder::of(name));
         match (progress.state, self.view.target, main) {
             (State::Completed, _, Some((_, snap))) => outcome.statuses.push(text::runs(snap.installed)),
-            (State::Ready, Some(target), Some(_)) => self.rollout(outcome).push(text::its_turn(target)),
+            (State::Ready, Some(target), Some(_)) => {
+                let way = Way::of(machine, target, role, self.view.rollout.architecture);
+                self.rollout(outcome).push(text::its_turn(target, way.as_ref()));
+            }
             (State::Ready | State::Completed | State::Upgrading | State::Failed, _, _) => {}
         }
     }

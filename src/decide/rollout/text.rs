@@ -6,6 +6,7 @@ use super::super::upgrade::Checked;
 use super::grants::{Elsewhere, Wait};
 use super::members::Member;
 use super::target::{Note, Reason};
+use super::way::Way;
 use crate::databag::granted::Grant;
 use crate::databag::node::Exempt;
 use crate::databag::target::Target;
@@ -192,8 +193,11 @@ pub fn until_well(why: &str) -> Status {
 }
 
 /// The unit waits for its turn.
-pub fn its_turn(target: &Target) -> Status {
-    waiting(format!("waits for its turn to move to target {}", target.id))
+pub fn its_turn(target: &Target, way: Option<&Way>) -> Status {
+    waiting(match way {
+        Some(way) => format!("waits for its turn: {way}"),
+        None => format!("waits for its turn to join target {}", target.id),
+    })
 }
 
 /// What this unit runs.
@@ -229,9 +233,10 @@ pub fn foreign_owner(by: &str) -> Status {
     blocked(format!("{by} keeps this machine in step: remove one of the two from it"))
 }
 
-/// The application is related to itself.
-pub fn itself(app: &AppName) -> Status {
-    blocked(format!("{app} follows itself: juju remove-relation {app}:cohorts {app}:follow-cohorts"))
+/// The application is related to an offer of its own, here known by that name.
+pub fn itself(app: &AppName, known_as: Option<&AppName>) -> Status {
+    let offer = known_as.map_or("OFFER", AppName::as_str);
+    blocked(format!("{app} follows itself: juju remove-relation {app}:follow-cohorts {offer}"))
 }
 
 /// The databag of the application followed cannot be read.
@@ -429,13 +434,13 @@ mod tests {
             tried_again(&cause),
             granted(&grant),
             until_well("kube-controller-manager.daemon is not active"),
-            its_turn(&target(123)),
+            its_turn(&target(123), None),
             exempt(&snap, Exempt::MovedBack, Revision::Store(12345)),
             exempt(&snap, Exempt::Held, Revision::Store(12345)),
             no_role(&app, [&snap]),
             owned(&far),
             foreign_owner("lockstep-b/12"),
-            itself(&app),
+            itself(&app, Some(&app)),
             homeless(&snap, &app),
             store_silent(),
             no_holds(),

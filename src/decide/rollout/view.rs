@@ -64,10 +64,16 @@ impl<'a> View<'a> {
         self.options.wishes(packed)
     }
 
-    /// The application that is followed; itself is nobody.
+    /// The application that is followed; itself is nobody. Juju relates no application to itself, but
+    /// to an offer of its own, which has another name: then it offers what this one has made.
     pub fn source(&self) -> Option<&'a Source> {
-        let own = self.rollout.unit.application();
-        self.rollout.source.as_ref().filter(|source| source.app.as_ref() != Some(own))
+        self.rollout.source.as_ref().filter(|source| !self.is_own(source))
+    }
+
+    fn is_own(&self, source: &Source) -> bool {
+        let Some(Ok(offer)) = &source.offer else { return false };
+        let id = &offer.state.target;
+        self.target.is_some_and(|target| target.id == *id) || self.history.of(id).is_some()
     }
 
     /// Whether this unit has surely met every other one: its first update-status in `peers` has come.

@@ -1,14 +1,17 @@
 //! This unit: reports, moves, troubles.
 
-use super::fixture::{Case, NOW, installed, key, name, progress, service, snapd, target};
+use super::fixture::{Case, NOW, installed, key, name, progress, service, snapd, stable, target};
 use crate::databag::charm_state::Given;
+use crate::databag::node::NodeHead;
 use crate::databag::node::Role::{ControlPlane as C, Worker as W};
 use crate::databag::progress::{SnapState, State};
+use crate::databag::target::{Pin, Target};
 use crate::juju::{Level, Timestamp};
 use crate::observed::rollout::Occasion;
 use crate::plan::Effect;
 use crate::snap::{
-    Alteration, Answer, Change, ChangeId, Info, Local, Place, Relocation, Revision, Trouble, TroubleKind,
+    Alteration, Answer, Architecture, Change, ChangeId, Channel, Info, Local, Place, Relocation, Revision,
+    Trouble, TroubleKind,
 };
 
 /// A worker that does not lead.
@@ -48,11 +51,32 @@ fn read(case: &mut Case, text: &str, revision: u32) {
     case.rollout.store.infos.insert(name("kubelet"), Ok(info));
 }
 
+fn edit(case: &mut Case, change: impl FnOnce(&mut Target)) {
+    change(case.rollout.app.target.as_mut().unwrap().as_mut().unwrap());
+}
+
 #[test]
-fn without_a_grant_a_unit_waits() {
-    let case = worker();
+fn without_a_grant_a_unit_waits_and_says_what_will_move() {
+    let mut case = worker();
     assert_eq!(case.own().state, State::Ready);
-    assert!(case.lines(Level::Waiting)[0].starts_with("waits for its turn to move to target 1-"));
+    let waits = |case: &Case| case.lines(Level::Waiting)[0].clone();
+    let id = case.target().id;
+    assert_eq!(waits(&case), format!("waits for its turn to join target {id}"));
+    let head = |revision| NodeHead { revision: Revision::Store(revision), version: "1.32.1".into() };
+    let (amd64, kubelet) = (Architecture::Amd64, name("kubelet"));
+    let heads = |revision| [(stable(), head(revision))].into();
+    edit(&mut case, |target| _ = target.heads.entry(kubelet.clone()).or_default().insert(amd64, heads(100)));
+    assert_eq!(waits(&case), format!("waits for its turn to join target {id}"), "the revision is there");
+    edit(&mut case, |target| _ = target.heads.entry(kubelet.clone()).or_default().insert(amd64, heads(101)));
+    assert_eq!(waits(&case), "waits for its turn: kubelet 1.32.0 (100) to 1.32.1 (101)");
+    let next: Channel = "1.33/stable".parse().unwrap();
+    edit(&mut case, |target| target.snaps.get_mut(&kubelet).unwrap().channel = Some(next.clone()));
+    assert_eq!(waits(&case), "waits for its turn: kubelet 1.32.0 (100) to 1.33/stable");
+    let pin = Pin { revision: Revision::Store(99), channel: None };
+    edit(&mut case, |target| {
+        _ = target.snaps.get_mut(&kubelet).unwrap().pins.entry(W).or_default().insert(amd64, pin.clone())
+    });
+    assert_eq!(waits(&case), "waits for its turn: kubelet 1.32.0 (100) to revision 99");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::databag::progress::State;
 use crate::databag::target::{Kind, Target};
 use crate::decide::options::CohortRefresh;
 use crate::juju::{Level, Timestamp};
-use crate::observed::rollout::Source;
+use crate::observed::rollout::{Follower, Source};
 use crate::plan::Effect;
 use crate::snap::{Architecture, CohortKey, Revision, SnapName, Trouble, TroubleKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -266,13 +266,14 @@ fn the_lowest_number_of_an_architecture_asks_for_all_names_the_installed_first()
     assert_eq!(case.decide().effect, Some(Effect::ReadInfo { names }));
 }
 
+fn offer(text: &str, counter: u64, completed: bool) -> Offer {
+    let state = CohortState::new(target(counter).id, completed);
+    Offer { keys: [(name("kubelet"), key(text))].into(), state }
+}
+
 #[test]
 fn a_follower_takes_the_keys_once_the_source_has_completed() {
     let mut case = settled(102);
-    let offer = |text: &str, counter, completed| {
-        let state = CohortState::new(target(counter).id, completed);
-        Offer { keys: [(name("kubelet"), key(text))].into(), state }
-    };
     let source = |offer| Source {
         relation: "follow-cohorts:7".parse().unwrap(),
         app: Some("remote-x".parse().unwrap()),
@@ -295,16 +296,30 @@ fn a_follower_takes_the_keys_once_the_source_has_completed() {
     assert_eq!(made(&case), None);
     case.rollout.source = Some(source(Some(Ok(offer("THEIRS", 71, true)))));
     assert!(made(&case).is_some());
-    case.rollout.source.as_mut().unwrap().app = Some("lockstep".parse().unwrap());
-    assert!(case.lines(Level::Blocked)[0].starts_with("lockstep follows itself"));
     assert_eq!(principal(C, 0).to_string(), "cp/0");
+}
+
+/// Juju relates no application to itself, but to an offer of its own: every target would be news.
+#[test]
+fn an_application_that_is_offered_its_own_target_follows_nobody() {
+    let mut case = settled(101);
+    case.rollout.followers.insert("cohorts:4".parse().unwrap(), Follower { app: None, versions: None });
+    let mut offered = |offer: &Offer| {
+        let (relation, app) = ("follow-cohorts:5".parse().unwrap(), Some("own-offer".parse().unwrap()));
+        case.rollout.source = Some(Source { relation, app, offer: Some(Ok(offer.clone())) });
+        (made(&case), case.lines(Level::Blocked))
+    };
+    let line = "lockstep follows itself: juju remove-relation lockstep:follow-cohorts own-offer";
+    assert_eq!(offered(&offer("KEY1", 1, true)), (None, vec![line.to_owned()]));
+    let (new, lines) = offered(&offer("THEIRS", 70, true));
+    assert_eq!((new.unwrap().follows, lines), (Some(target(70).id), Vec::new()));
 }
 
 #[test]
 fn followers_get_what_the_control_plane_has_completed() {
     let mut case = settled(101);
     let relation = "cohorts:4".parse().unwrap();
-    case.rollout.followers.insert(relation, crate::observed::rollout::Follower { app: None, versions: None });
+    case.rollout.followers.insert(relation, Follower { app: None, versions: None });
     let keys = |case: &Case| case.decide().related.remove(&relation);
     let state = |case: &Case| keys(case).unwrap()["cohort-state"].clone().unwrap();
     assert_eq!(keys(&case).unwrap()["cohort-keys"].as_deref(), Some("{\"kubelet\":\"KEY1\"}"));
@@ -331,7 +346,7 @@ fn a_new_head_of_a_snap_that_only_followers_have_is_news() {
     target.heads.insert(name("kube-proxy"), [(Architecture::Amd64, [(stable(), head(7))].into())].into());
     case.node(0).heads.insert(name("kube-proxy"), heads(NOW - 100, 8));
     assert_eq!(creates(&case), None, "nobody has it");
-    let follower = crate::observed::rollout::Follower { app: None, versions: None };
+    let follower = Follower { app: None, versions: None };
     case.rollout.followers.insert("cohorts:4".parse().unwrap(), follower);
     assert_eq!(creates(&case).unwrap(), ["kube-proxy"]);
     case.node(0).heads.insert(name("kube-proxy"), heads(NOW - 100, 7));
