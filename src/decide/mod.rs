@@ -17,6 +17,7 @@ mod withheld;
 
 use concern::DECISIONS;
 pub use concern::{CONCERNS, rollout_part};
+use difference::Digests;
 use options::Options;
 pub use status::aggregate;
 
@@ -59,22 +60,23 @@ pub fn decide(observed: &Observed) -> Plan {
     }
     remember.statuses.retain(|name, _| CONCERNS.contains(&name.as_str()));
     plan.log = status::news(&observed.remembered.statuses, &remember.statuses);
-    withheld::apply(observed, &mut keys, &mut remember);
-    plan.writes = difference::writes(observed, &keys);
-    plan.outgoing = outgoing(&keys, &plan.writes);
-    difference::remember(observed, &plan.writes, &mut remember);
+    let digests = difference::digests(&keys);
+    withheld::apply(observed, &mut keys, &digests, &mut remember);
+    plan.writes = difference::writes(observed, &keys, &digests);
+    plan.outgoing = outgoing(&digests, &plan.writes);
+    difference::remember(observed, &plan.writes, &digests, &mut remember);
     show(observed, progress, &mut remember, &mut plan);
     plan.remember = remember;
     plan
 }
 
 /// What the outgoing application databags that are written shall hold, by digest.
-fn outgoing(keys: &BTreeMap<(RelationId, Scope), Keys>, writes: &[BagWrite]) -> BTreeMap<RelationId, Digest> {
+fn outgoing(digests: &Digests, writes: &[BagWrite]) -> BTreeMap<RelationId, Digest> {
     let written =
         writes.iter().filter(|write| write.scope == Scope::App && write.relation.endpoint != Endpoint::Peers);
     written
         .filter_map(|write| {
-            Some((write.relation, withheld::content(keys.get(&(write.relation, write.scope))?)))
+            Some((write.relation, withheld::content(digests.get(&(write.relation, write.scope))?)))
         })
         .collect()
 }
@@ -95,8 +97,9 @@ pub fn by_admin(observed: &Observed, app: Keys, memory: RolloutMemory) -> Plan {
     }
     let mut remember = observed.remembered.clone();
     remember.rollout = memory;
-    let writes = difference::writes(observed, &keys);
-    difference::remember(observed, &writes, &mut remember);
+    let digests = difference::digests(&keys);
+    let writes = difference::writes(observed, &keys, &digests);
+    difference::remember(observed, &writes, &digests, &mut remember);
     // What the leader wrote wakes the others, not itself.
     Plan { writes, remember, follow_up: Some(rollout::AT_ONCE), ..Plan::default() }
 }

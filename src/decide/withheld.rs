@@ -5,24 +5,21 @@
 //! one a pass. One that is refused alone stays held back until what it shall hold has changed: a unit
 //! whose every hook fails would serve nobody.
 
+use super::difference::{Digests, Wanted};
 use crate::databag::Digest;
-use crate::databag::charm_state::{Remembered, Withheld};
+use crate::databag::charm_state::{Remembered, Withheld, WrittenBag};
 use crate::juju::{Level, RelationId, Scope, Status};
 use crate::observed::Observed;
-use crate::plan::Keys;
 use std::collections::BTreeMap;
 
-/// All that own databags shall hold.
-type Wanted = BTreeMap<(RelationId, Scope), Keys>;
-
 /// Takes out what is to be held back in this pass, and forgets what has changed or gone.
-pub fn apply(observed: &Observed, wanted: &mut Wanted, remember: &mut Remembered) {
+pub fn apply(observed: &Observed, wanted: &mut Wanted, digests: &Digests, remember: &mut Remembered) {
     // The retry itself writes none of them; a later pass tries one.
     let mut may_try = observed.committed;
     remember.withheld.retain(|relation, withheld| {
         let key = (*relation, Scope::App);
-        let Some(keys) = wanted.get(&key) else { return observed.relations.contains_key(relation) };
-        if content(keys) != withheld.content {
+        let Some(digests) = digests.get(&key) else { return observed.relations.contains_key(relation) };
+        if content(digests) != withheld.content {
             return false;
         }
         if !withheld.alone && may_try {
@@ -52,24 +49,32 @@ pub fn statuses(held: &BTreeMap<RelationId, Withheld>) -> Vec<Status> {
 }
 
 /// The digest of what a databag shall hold.
-pub fn content(keys: &Keys) -> Digest {
-    let parts = keys.iter().filter_map(|(key, value)| Some([key.as_str(), value.as_deref()?]));
-    Digest::of_parts(parts.flatten())
+pub fn content(digests: &WrittenBag) -> Digest {
+    let parts: Vec<String> = digests.iter().map(|(key, digest)| format!("{digest} {key}")).collect();
+    Digest::of_parts(parts.iter().map(String::as_str))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decide::difference::digests;
+    use crate::plan::Keys;
 
     fn keys(text: &str) -> Keys {
         Keys::from([("alert_rules".to_owned(), Some(text.to_owned())), ("old".to_owned(), None)])
+    }
+
+    fn held(text: &str) -> Digest {
+        let bag = ("logging-consumer:7".parse().unwrap(), Scope::App);
+        content(&digests(&Wanted::from([(bag, keys(text))]))[&bag])
     }
 
     /// What is wanted after one pass in which these relations are held back.
     fn pass(observed: &Observed, remember: &mut Remembered) -> Vec<String> {
         let bag = |id: &str| ((id.parse().unwrap(), Scope::App), keys("x"));
         let mut wanted = Wanted::from([bag("send-remote-write:6"), bag("logging-consumer:7")]);
-        apply(observed, &mut wanted, remember);
+        let digests = digests(&wanted);
+        apply(observed, &mut wanted, &digests, remember);
         wanted.keys().map(|(id, _)| id.to_string()).collect()
     }
 
@@ -78,7 +83,7 @@ mod tests {
         let mut observed = crate::decide::tests::observed();
         let mut remember = Remembered::default();
         for id in ["send-remote-write:6", "logging-consumer:7"] {
-            let withheld = Withheld { content: content(&keys("x")), alone: false };
+            let withheld = Withheld { content: held("x"), alone: false };
             remember.withheld.insert(id.parse().unwrap(), withheld);
         }
         observed.committed = false;
@@ -93,13 +98,14 @@ mod tests {
     fn one_that_was_refused_alone_stays_until_its_content_changes() {
         let observed = crate::decide::tests::observed();
         let mut remember = Remembered::default();
-        let withheld = Withheld { content: content(&keys("x")), alone: true };
+        let withheld = Withheld { content: held("x"), alone: true };
         remember.withheld.insert("logging-consumer:7".parse().unwrap(), withheld);
         for _ in 0..3 {
             assert_eq!(pass(&observed, &mut remember), ["send-remote-write:6"]);
         }
         let mut changed = Wanted::from([(("logging-consumer:7".parse().unwrap(), Scope::App), keys("y"))]);
-        apply(&observed, &mut changed, &mut remember);
+        let digests = digests(&changed);
+        apply(&observed, &mut changed, &digests, &mut remember);
         assert_eq!((changed.len(), remember.withheld.len()), (1, 0));
     }
 }
