@@ -19,8 +19,9 @@ help: ## print this list
 build: ## the executable as it is packed, for ARCH (amd64, arm64; default: this machine's)
 	RUSTFLAGS='-C target-feature=+crt-static' cargo build --locked --profile $(PROFILE) --package lockstep --target $(TRIPLE)
 
-charm: build ## pack it: target/charm/lockstep_ARCH.charm
+charm: build ## pack it: target/charm/lockstep_ARCH.charm, and the example
 	python3 packing/pack.py --arch $(ARCH) --executable target/$(TRIPLE)/$(PROFILE)/lockstep
+	python3 packing/pack.py --arch $(ARCH) --executable target/$(TRIPLE)/$(PROFILE)/lockstep --charm examples/principal
 
 sim: ## the simulator
 	cargo build --package juju-sim

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Packs the charm without charmcraft, which cannot ship links.
 
-    pack.py [pack] [--arch ARCH] [--form links|dispatch] [--executable FILE] [--output FILE]
-    pack.py version
+    pack.py [pack] [--charm DIR] [--arch ARCH] [--form links|dispatch] [--executable FILE] [--output FILE]
+    pack.py version [--charm DIR]
 
 Makes target/charm/lockstep_ARCH.charm: a zip with the executable once and a link to it for every
-hook and action. With `--form dispatch` it makes what charmcraft would: the executable as
-`dispatch`, no links. The same tree and time give the same bytes; the time is SOURCE_DATE_EPOCH,
-else that of the last commit. `version` prints the charm build.
+hook and action. With `--charm` the same executable goes into another charm, whose metadata.yaml,
+config.yaml, actions.yaml, README.md and charm/ are in DIR; examples/principal is one. With `--form
+dispatch` it makes what charmcraft would: the executable as `dispatch`, no links. The same tree and
+time give the same bytes; the time is SOURCE_DATE_EPOCH, else that of the last commit. `version`
+prints the charm build.
 
 Needs the standard library alone. Facts about the form: juju/charm charmarchive.go and meta.go,
 juju/utils zip/zip.go, juju worker/uniter/runner/runner.go.
@@ -40,9 +42,9 @@ HOOKS = [
 ]  # fmt: skip
 RELATION_HOOKS = ["created", "joined", "changed", "departed", "broken"]
 
-# What the charm build is computed from, and what is packed byte for byte.
-SOURCES = ["Cargo.toml", "Cargo.lock", "src", "charm", "metadata.yaml", "config.yaml", "actions.yaml"]
-DOCUMENTS = ["metadata.yaml", "config.yaml", "actions.yaml", "README.md", "LICENSE"]
+# What the charm build is computed from: the executable's sources and what says how the charm behaves.
+SOURCES = ["Cargo.toml", "Cargo.lock", "src"]
+DECLARED = ["metadata.yaml", "config.yaml", "actions.yaml"]
 
 # A zip cannot say an earlier time than this.
 EARLIEST = 315532800
@@ -82,9 +84,18 @@ def top_level(path: Path) -> dict[str, list[str]]:
     return blocks
 
 
-def endpoints() -> list[str]:
+def charm_name(charm: Path) -> str:
+    """What metadata.yaml calls the charm."""
+    lines = top_level(charm / "metadata.yaml").get("name", [])
+    found = re.fullmatch(r"name: ([a-z][a-z0-9-]*)", lines[0]) if lines else None
+    if not found:
+        raise Refusal("metadata.yaml: no `name:` of small letters, digits and hyphens")
+    return found[1]
+
+
+def endpoints(charm: Path) -> list[str]:
     """The endpoints in metadata.yaml: names indented by two blanks below their section."""
-    blocks = top_level(ROOT / "metadata.yaml")
+    blocks = top_level(charm / "metadata.yaml")
     names: list[str] = []
     for section in ("provides", "requires", "peers"):
         for line in blocks.get(section, []):
@@ -101,58 +112,58 @@ def endpoints() -> list[str]:
     return names
 
 
-def actions() -> list[str]:
+def actions(charm: Path) -> list[str]:
     """The actions in actions.yaml: the names that begin a line."""
-    blocks = top_level(ROOT / "actions.yaml")
+    blocks = top_level(charm / "actions.yaml")
     for name, lines in blocks.items():
         if not lines or not lines[0].startswith("  "):
             raise Refusal(f"actions.yaml: {name} is not a name with its keys below it")
     return list(blocks)
 
 
-def git(*arguments: str) -> str | None:
-    """What git answers about this tree, or None where the tree is not a git checkout of its own."""
-    if not (ROOT / ".git").exists():
-        return None
+def git(tree: Path, *arguments: str) -> str | None:
+    """What git answers about a tree, or None where it has no answer."""
     try:
-        run = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=True)
+        run = subprocess.run(["git", "-C", tree, *arguments], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
     return run.stdout
 
 
-def sources() -> list[str]:
-    """What the charm build is computed from: the tracked files; without git, all that are there."""
-    listed = git("ls-files", "-z", "--", *SOURCES)
+def files_of(tree: Path, tops: list[str]) -> dict[str, Path]:
+    """The files of a tree below these names: the tracked ones; without git, all that are there."""
+    listed = git(tree, "ls-files", "-z", "--", *tops)
     if listed:
         names = listed.rstrip("\0").split("\0")
     else:
-        tops = [ROOT / name for name in SOURCES]
-        found = [path for top in tops for path in [top, *top.rglob("*")] if path.is_symlink() or not path.is_dir()]
-        names = [path.relative_to(ROOT).as_posix() for path in found]
+        found = [path for top in tops for path in [tree / top, *(tree / top).rglob("*")]]
+        names = [path.relative_to(tree).as_posix() for path in found if path.is_symlink() or path.is_file()]
     for name in names:
         # A link and the like would each need a rule of its own.
-        if not stat.S_ISREG((ROOT / name).lstat().st_mode):
+        if not stat.S_ISREG((tree / name).lstat().st_mode):
             raise Refusal(f"{name}: not a plain file")
-    return sorted(names)
+    return {name: tree / name for name in names}
 
 
-def charm_build() -> str:
+def charm_build(charm: Path) -> str:
     """Crate version and 8 hex over the sources: equal on all architectures and in all checkouts."""
     manifest = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
     package = re.search(r'^\[package\]\n(?:[^\[].*\n|\n)*?version = "([^"]+)"$', manifest, re.MULTILINE)
     if not package:
         raise Refusal("Cargo.toml: no version in [package]")
+    declared = {name: charm / name for name in DECLARED}
     digest = hashlib.sha256()
-    for name in sources():
-        content = (ROOT / name).read_bytes()
+    for name, path in sorted({**files_of(ROOT, SOURCES), **files_of(charm, ["charm"]), **declared}.items()):
+        content = path.read_bytes()
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return f"{package[1]}-{digest.hexdigest()[:8]}"
 
 
 def packing_time() -> int:
     """The time that all entries bear."""
-    given = os.environ.get("SOURCE_DATE_EPOCH") or git("log", "-1", "--format=%ct") or str(EARLIEST)
+    # Not of a checkout that this tree, unpacked from an archive, only happens to lie in.
+    committed = git(ROOT, "log", "-1", "--format=%ct") if (ROOT / ".git").exists() else None
+    given = os.environ.get("SOURCE_DATE_EPOCH") or committed or str(EARLIEST)
     return max(int(given), EARLIEST)
 
 
@@ -170,7 +181,7 @@ def executable_for(path: Path, arch: str) -> bytes:
     return content
 
 
-def entries(arch: str, form: str, executable: Path) -> dict[str, Entry]:
+def entries(charm: Path, arch: str, form: str, executable: Path) -> dict[str, Entry]:
     """All that goes into the charm, by name."""
     packed: dict[str, Entry] = {}
 
@@ -180,19 +191,19 @@ def entries(arch: str, form: str, executable: Path) -> dict[str, Entry]:
         packed[name] = (mode, content)
 
     add("lockstep" if form == "links" else "dispatch", stat.S_IFREG | 0o755, executable_for(executable, arch))
-    for name in sources():
-        if name.startswith("charm/"):
-            mode = 0o755 if (ROOT / name).stat().st_mode & stat.S_IXUSR else 0o644
-            add(name.removeprefix("charm/"), stat.S_IFREG | mode, (ROOT / name).read_bytes())
-    for name in DOCUMENTS:
-        add(name, stat.S_IFREG | 0o644, (ROOT / name).read_bytes())
+    for name, path in files_of(charm, ["charm"]).items():
+        mode = 0o755 if path.stat().st_mode & stat.S_IXUSR else 0o644
+        add(name.removeprefix("charm/"), stat.S_IFREG | mode, path.read_bytes())
+    # The licence is the executable's.
+    for path in [charm / name for name in [*DECLARED, "README.md"]] + [ROOT / "LICENSE"]:
+        add(path.name, stat.S_IFREG | 0o644, path.read_bytes())
     add("manifest.yaml", stat.S_IFREG | 0o644, manifest(arch))
-    add("version", stat.S_IFREG | 0o644, f"{charm_build()}\n".encode())
+    add("version", stat.S_IFREG | 0o644, f"{charm_build(charm)}\n".encode())
     if form == "links":
         if "dispatch" in packed:
             raise Refusal("charm/dispatch: Juju would run it in place of every link")
-        hooks = HOOKS + [f"{name}-relation-{what}" for name in endpoints() for what in RELATION_HOOKS]
-        for link in [f"hooks/{name}" for name in hooks] + [f"actions/{name}" for name in actions()]:
+        hooks = HOOKS + [f"{name}-relation-{what}" for name in endpoints(charm) for what in RELATION_HOOKS]
+        for link in [f"hooks/{name}" for name in hooks] + [f"actions/{name}" for name in actions(charm)]:
             # A link's own mode means nothing, and Juju refuses one that is absolute or leads outside.
             add(link, stat.S_IFLNK | 0o777, b"../lockstep")
     return packed
@@ -224,19 +235,21 @@ def main() -> int:
     """Reads the arguments and does what they ask; 1 with one line for a refusal."""
     parser = argparse.ArgumentParser(description="Pack the charm, or print the charm build.")
     parser.add_argument("command", nargs="?", choices=["pack", "version"], default="pack")
+    parser.add_argument("--charm", type=Path, default=ROOT, metavar="DIR", help="default: the subordinate")
     parser.add_argument("--arch", choices=ARCHITECTURES, default="amd64")
     parser.add_argument("--form", choices=["links", "dispatch"], default="links")
     parser.add_argument("--executable", type=Path, help="default: the static build of that architecture")
-    parser.add_argument("--output", type=Path, help="default: target/charm/lockstep_ARCH.charm")
+    parser.add_argument("--output", type=Path, help="default: target/charm/NAME_ARCH.charm")
     given = parser.parse_args()
     try:
         if given.command == "version":
-            print(charm_build())
+            print(charm_build(given.charm))
             return 0
         built = ROOT / "target" / ARCHITECTURES[given.arch][0] / "release" / "lockstep"
         suffix = "" if given.form == "links" else "-dispatch"
-        usual = ROOT / "target" / "charm" / f"lockstep{suffix}_{given.arch}.charm"
-        write(entries(given.arch, given.form, given.executable or built), given.output or usual)
+        usual = ROOT / "target" / "charm" / f"{charm_name(given.charm)}{suffix}_{given.arch}.charm"
+        packed = entries(given.charm, given.arch, given.form, given.executable or built)
+        write(packed, given.output or usual)
     except (Refusal, OSError, ValueError) as error:
         print(f"pack.py: {error}", file=sys.stderr)
         return 1

@@ -18,6 +18,9 @@
     reason = "helpers of tests fail like tests"
 )]
 
+#[path = "packing/example.rs"]
+mod example;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
@@ -239,15 +242,29 @@ fn entries(path: &Path) -> BTreeMap<String, Entry> {
 
 /// A YAML file of the packed charm.
 fn yaml<T: serde::de::DeserializeOwned>(name: &str) -> T {
-    let packed = entries(&charm());
+    read(&charm(), name)
+}
+
+/// A YAML file of a packed charm.
+fn read<T: serde::de::DeserializeOwned>(charm: &Path, name: &str) -> T {
+    let packed = entries(charm);
     let text = String::from_utf8(packed[name].content.clone()).unwrap();
     serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// All endpoints with the section that each is in.
-fn endpoints(metadata: &Metadata) -> Vec<(&str, &str, &Endpoint)> {
-    let sections =
-        [("provides", &metadata.provides), ("requires", &metadata.requires), ("peers", &metadata.peers)];
+fn endpoints(metadata: &Metadata) -> Vec<(&str, &'static str, &Endpoint)> {
+    endpoints_of(&metadata.provides, &metadata.requires, &metadata.peers)
+}
+
+type Endpoints = BTreeMap<String, Endpoint>;
+
+fn endpoints_of<'a>(
+    provides: &'a Endpoints,
+    requires: &'a Endpoints,
+    peers: &'a Endpoints,
+) -> Vec<(&'a str, &'static str, &'a Endpoint)> {
+    let sections = [("provides", provides), ("requires", requires), ("peers", peers)];
     let mut all: Vec<_> = sections
         .iter()
         .flat_map(|(section, names)| names.iter().map(|(name, endpoint)| (name.as_str(), *section, endpoint)))

@@ -17,12 +17,11 @@ pub struct Grant {
 
 /// The applications of lockstep with their peer relations.
 pub fn applications(world: &World) -> impl Iterator<Item = (&str, &Relation)> {
-    let ours = world.applications.values().filter(|app| app.charm.name == "lockstep");
-    ours.filter_map(|app| {
-        let peers = world
-            .relations
-            .values()
-            .find(|relation| relation.is_peer() && relation.end_of(&app.name).is_some());
+    world.applications.values().filter_map(|app| {
+        let peers = world.relations.values().find(|relation| {
+            relation.is_peer()
+                && relation.end_of(&app.name).is_some_and(|end| end.interface == "lockstep_peers")
+        });
         Some((app.name.as_str(), peers?))
     })
 }

@@ -22,8 +22,12 @@ pub fn dir() -> &'static Path {
 
 /// The packed charm of this machine's architecture.
 pub fn charm() -> PathBuf {
+    packed("lockstep")
+}
+
+fn packed(name: &str) -> PathBuf {
     let arch = if cfg!(target_arch = "aarch64") { "arm64" } else { "amd64" };
-    let charm = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("target/charm/lockstep_{arch}.charm"));
+    let charm = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("target/charm/{name}_{arch}.charm"));
     assert!(charm.exists(), "{} is missing: run `make charm`", charm.display());
     charm
 }
@@ -48,7 +52,8 @@ pub fn run_with(name: &str, cache: Cache, prepare: impl FnOnce(&mut Sim)) -> End
     if cache == Cache::DeletedBeforeEachHook {
         options.cold_cache = vec!["lockstep/cache".to_owned(), "lockstep/values/*".to_owned()];
     }
-    let mut sim = scenario.start(options, &[("lockstep".to_owned(), charm())]).unwrap();
+    let charms = ["lockstep", "example-control-plane"].map(|name| (name.to_owned(), packed(name)));
+    let mut sim = scenario.start(options, &charms).unwrap();
     invariants::watch(name, &mut sim);
     prepare(&mut sim);
     if let Err(error) = scenario.run(&mut sim) {
