@@ -39,7 +39,7 @@ lint: ## formatting, clippy, rustdoc and Python, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links' cargo doc --workspace --no-deps --document-private-items
-	python3 -W error -m py_compile packing/pack.py tests/mutants/run tests/conformance/run tests/conformance/pack tests/conformance/*.py
+	python3 -W error -m py_compile packing/pack.py tests/mutants/run tests/conformance/run tests/conformance/pack tests/conformance/screenshot tests/conformance/*.py
 
 demo: charm sim ## the packed charm in a simulated Juju model
 	target/debug/juju-sim run tests/scenarios/demo.yaml tests/scenarios/demo_rollout.yaml --charm lockstep=$(CHARM)

@@ -98,6 +98,36 @@ def unpacked(package: str) -> Path:
     return place
 
 
+def program(package: str, *beside: str) -> Path:
+    """A Debian package with all that it needs and this machine does not have, unpacked into one tree."""
+    with ONE_AT_A_TIME:
+        place = WORK / "deb" / f"{package}+"
+        if place.is_dir():
+            return place
+        if not shutil.which("apt-get"):
+            raise Unavailable("apt-get is not here: this machine is no Debian or Ubuntu")
+        unfinished = fresh(place)
+        archives = unfinished / "archives"
+        (archives / "partial").mkdir(parents=True)
+        # Download alone: dpkg is never run, so its lock is not needed.
+        download = [
+            "apt-get", "-q", "-y", "--no-install-recommends", "--download-only", "-o", "Debug::NoLocking=1",
+            "-o", "APT::Sandbox::User=root", "-o", f"Dir::Cache::archives={archives}/", "install", package, *beside,
+        ]  # fmt: skip
+        if not run(download)[0]:
+            run(["apt-get", "-q", "update"])
+            several_tries(f"the package {package}", lambda: run(download))
+        for archive in archives.glob("*.deb"):
+            good, said = run(["dpkg-deb", "-x", archive, unfinished / "tree"])
+            if not good:
+                raise Unavailable(f"cannot unpack {archive.name}: {said}")
+            if archive.name.startswith(f"{package}_"):
+                (unfinished / "version").write_text(archive.name.split("_")[1].replace("%3a", ":"), "utf-8")
+        shutil.rmtree(archives)
+        finish(unfinished, place)
+        return place
+
+
 def version_of_deb(place: Path) -> str:
     return (place / "version").read_text(encoding="utf-8")
 
