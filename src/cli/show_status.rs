@@ -2,7 +2,7 @@
 //! structured results.
 
 use super::table::table;
-use crate::decide::coherence::{Row, overview};
+use crate::decide::coherence::{Remark, Row, overview};
 use crate::decide::{CONCERNS, aggregate, options, rollout_part};
 use crate::juju::{Level, Status};
 use crate::observed::Observed;
@@ -64,20 +64,29 @@ pub fn show_status(observed: &Observed, plan: &Plan) -> Shown {
 fn snap_table(snaps: &[Row]) -> String {
     let mut rows = vec![["Snap", "Arch", "Channel", "Revision", "Version", "Units"].map(str::to_owned)];
     rows.extend(snaps.iter().map(|row| {
-        let units: Vec<String> = row
-            .units
-            .iter()
-            .map(|(unit, remarks)| {
-                let remarks: Vec<&str> = remarks.iter().map(|remark| remark.as_str()).collect();
-                if remarks.is_empty() { unit.to_string() } else { format!("{unit} ({})", remarks.join(", ")) }
-            })
-            .collect();
         let channel = row.channel.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
         let (name, arch, revision) =
             (row.snap.to_string(), row.architecture.to_string(), row.revision.to_string());
-        [name, arch, channel, revision, row.version.clone(), units.join(", ")]
+        [name, arch, channel, revision, row.version.clone(), units(row)]
     }));
     table(&rows)
+}
+
+/// The units of a row, those together of which the same is to be said.
+fn units(row: &Row) -> String {
+    let mut alike: Vec<(&[Remark], Vec<String>)> = Vec::new();
+    for (unit, remarks) in &row.units {
+        match alike.iter_mut().find(|(others, _)| others == remarks) {
+            Some((_, units)) => units.push(unit.to_string()),
+            None => alike.push((remarks, vec![unit.to_string()])),
+        }
+    }
+    let told = alike.into_iter().map(|(remarks, units)| {
+        let remarks: Vec<&str> = remarks.iter().map(|remark| remark.as_str()).collect();
+        let units = units.join(", ");
+        if remarks.is_empty() { units } else { format!("{units}: {}", remarks.join(", ")) }
+    });
+    told.collect::<Vec<_>>().join("; ")
 }
 
 /// Keys as `action-set` takes them: below snap, architecture and revision.
@@ -96,4 +105,30 @@ fn snap_results(row: &Row) -> BTreeMap<String, String> {
         results.insert(key(&format!("why.{unit}")), remarks.join(", "));
     }
     results
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snap::{Architecture, Revision};
+
+    #[test]
+    fn units_of_which_the_same_is_to_be_said_stand_together() {
+        let held = vec![Remark::HeldByLockstep];
+        let failed = vec![Remark::HeldByLockstep, Remark::Failed];
+        let told = [held.clone(), failed, held, Vec::new()];
+        let units = (0..).zip(told).map(|(n, told)| (format!("lockstep/{n}").parse().unwrap(), told));
+        let row = Row {
+            snap: "kubelet".parse().unwrap(),
+            architecture: Architecture::Amd64,
+            channel: None,
+            revision: Revision::Store(200),
+            version: "1.31.1".to_owned(),
+            units: units.collect(),
+        };
+        assert_eq!(
+            super::units(&row),
+            "lockstep/0, lockstep/2: held by lockstep; lockstep/1: held by lockstep, failed; lockstep/3"
+        );
+    }
 }
