@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
 
 use lockstep::pass::{Streams, run};
-use std::io::{stderr, stdout};
+use std::io::{IsTerminal as _, stderr, stdout};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -13,7 +13,8 @@ fn main() -> ExitCode {
         .collect();
     std::panic::set_hook(Box::new(lockstep::log::panicked));
     let outcome = std::panic::catch_unwind(|| {
-        run(&args, &variables, &mut Streams { out: &mut stdout(), err: &mut stderr() })
+        let terminal = stdout().is_terminal();
+        run(&args, &variables, &mut Streams { out: &mut stdout(), err: &mut stderr(), terminal })
     });
     // A panic outside every concern: its line is on standard error already.
     ExitCode::from(outcome.unwrap_or(1))

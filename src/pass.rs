@@ -31,6 +31,8 @@ pub struct Streams<'a, O, E> {
     pub out: &'a mut O,
     /// Standard error.
     pub err: &'a mut E,
+    /// Whether standard output is a terminal: then it is coloured, unless `NO_COLOR` is set.
+    pub terminal: bool,
 }
 
 /// Runs what was asked for and gives the exit status: 0 done, whatever the statuses say; 1 not done
@@ -66,7 +68,8 @@ pub fn run<O: Write, E: Write>(
         Err(error) => return say(streams.err, &format!("lockstep: {error:#}\n"), 1),
     };
     let in_hook = matches!(asked, Invocation::Hook(_));
-    let outcome = unit.carry_out(asked, streams.out);
+    let terminal = streams.terminal && !variables.contains_key("NO_COLOR");
+    let outcome = unit.carry_out(asked, streams.out, terminal);
     unit.hand_on(&lines, in_hook, streams);
     match outcome {
         Ok(()) => 0,
@@ -119,7 +122,7 @@ impl Unit {
         })
     }
 
-    fn carry_out(&self, asked: Invocation, out: &mut impl Write) -> anyhow::Result<()> {
+    fn carry_out(&self, asked: Invocation, out: &mut impl Write, terminal: bool) -> anyhow::Result<()> {
         match asked {
             Invocation::Hook(event) => {
                 let marked = self.mark.is_set();
@@ -133,6 +136,7 @@ impl Unit {
             Invocation::Command(Command::Explain { json }) => {
                 let (observation, plan) = self.look(None, self.mark.is_set())?;
                 let text = cli::explain(&observation.observed, &plan, json);
+                let text = cli::paint(&text, terminal && !json);
                 out.write_all(text.as_bytes()).context("cannot print")
             }
             Invocation::Action(name) => self.action(&name, out).with_context(|| format!("action {name}")),

@@ -3,7 +3,8 @@
 use super::show_status::show_status;
 use super::table::table;
 use crate::observed::Observed;
-use crate::plan::Plan;
+use crate::plan::{Effect, Plan};
+use crate::snap::{Alteration, Place, Relocation, SnapName};
 use serde_json::{Value, json};
 
 /// The explanation, for a person or as JSON. It shows sizes of databag values, never the values.
@@ -69,11 +70,61 @@ fn steps(plan: &Plan) -> Vec<String> {
             steps.push(format!("{} {bag}: {what}", write.relation));
         }
     }
+    steps.extend(plan.effect.iter().map(|next| format!("first {}; then it decides again", effect(next))));
     steps.extend(plan.unit_status.iter().map(|s| format!("unit status: {}: {}", s.level, s.line)));
     steps.extend(plan.app_status.iter().map(|s| format!("application status: {}: {}", s.level, s.line)));
     steps
 }
 
+/// What a pass carries out before it decides again.
+fn effect(effect: &Effect) -> String {
+    match effect {
+        Effect::ReadAppBag => "reads the peers application databag again".to_owned(),
+        Effect::ReadGoalState => "reads goal-state".to_owned(),
+        Effect::ReadInfo { names } => format!("asks the store about {}", joined(names)),
+        Effect::ReadKube { whole: true } => "asks the API server about the cluster".to_owned(),
+        Effect::ReadKube { whole: false } => "asks the API server about its own node".to_owned(),
+        Effect::CreateCohorts { names } => format!("has the store make keys of {}", joined(names)),
+        Effect::Alter(Alteration::Move(to)) => format!("refreshes {}", place(to)),
+        Effect::Alter(Alteration::Install { to, .. }) => format!("installs {}", place(to)),
+        Effect::Alter(Alteration::Hold { names }) => format!("holds {}", joined(names)),
+        Effect::Alter(Alteration::Unhold { names }) => format!("takes the hold off {}", joined(names)),
+        Effect::Alter(Alteration::LeaveCohort { name }) => format!("takes {name} out of its cohort"),
+    }
+}
+
+/// Where a snap goes. A key is never shown.
+fn place(to: &Relocation) -> String {
+    let place = match &to.to {
+        Place::Cohort(_) => "into its cohort".to_owned(),
+        Place::Revision(revision) => format!("to revision {revision}"),
+    };
+    let channel = to.channel.as_ref().map_or_else(String::new, |channel| format!(" on {channel}"));
+    format!("{} {place}{channel}", to.name)
+}
+
+fn joined<'a>(names: impl IntoIterator<Item = &'a SnapName>) -> String {
+    names.into_iter().map(SnapName::as_str).collect::<Vec<_>>().join(", ")
+}
+
 fn indent(text: &str) -> String {
     text.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_first_is_told_without_a_key() {
+        let to = Relocation {
+            name: "kubelet".parse().unwrap(),
+            channel: Some("1.32/stable".parse().unwrap()),
+            to: Place::Cohort("SECRETKEY".parse().unwrap()),
+            ignore_running: false,
+        };
+        let plan = Plan { effect: Some(Effect::Alter(Alteration::Move(to))), ..Plan::default() };
+        let told = ["first refreshes kubelet into its cohort on 1.32/stable; then it decides again"];
+        assert_eq!(steps(&plan), told);
+    }
 }

@@ -2,11 +2,13 @@
 
 mod check_data;
 mod explain;
+mod paint;
 mod show_status;
 mod table;
 
 pub use check_data::check_data;
 pub use explain::explain;
+pub use paint::paint;
 pub use show_status::{Shown, show_status};
 
 use crate::tools::TIED;
