@@ -54,7 +54,8 @@ prove: ## the promises by model checking, and the rules they rest on by mutants;
 
 # cargo-fuzz needs a nightly toolchain; these are the same parsers under proptest, with many cases.
 fuzz: ## the parsers of outside data, with many random and mutated inputs
-	PROPTEST_CASES=20000 cargo test --profile quick --package lockstep --lib --test wire --test snap
+	PROPTEST_CASES=20000 cargo test --profile quick --package lockstep --test parsers --test wire --test snap
+	PROPTEST_CASES=20000 cargo test --profile quick --package lockstep --lib
 
 bench: charm ## what a hook costs, beside a bare loop of the same calls; docs/performance.md
 	cargo build --profile quick --package juju-sim

@@ -13,6 +13,7 @@ pub const EVENT: &str = "event";
 const MAX_ERRORS: usize = 20;
 /// Characters of one error that are kept.
 const MAX_TEXT: usize = 300;
+const NO_REASON: &str = "no reason";
 
 /// One thing that the far side refuses.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,11 +57,12 @@ fn refusal(error: &Value) -> Option<Refusal> {
         Value::String(text) => (None, text.as_str()),
         Value::Object(error) => (
             error.get("dashboard_id").and_then(Value::as_str),
-            error.get("error").and_then(Value::as_str).unwrap_or("no reason"),
+            error.get("error").and_then(Value::as_str).unwrap_or(NO_REASON),
         ),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => return None,
     };
-    Some(Refusal { dashboard: dashboard.map(str::to_owned), text: one_line(text) })
+    let text = Some(one_line(text)).filter(|text| !text.is_empty()).unwrap_or_else(|| NO_REASON.to_owned());
+    Some(Refusal { dashboard: dashboard.map(str::to_owned), text })
 }
 
 fn one_line(text: &str) -> String {

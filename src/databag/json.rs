@@ -112,7 +112,16 @@ pub(super) fn child(path: &str, field: &str) -> String {
     if plain {
         format!("{path}.{field}")
     } else {
-        format!("{path}['{}']", field.replace('\\', "\\\\").replace('\'', "\\'"))
+        let mut name = String::with_capacity(field.len());
+        for c in field.chars() {
+            match c {
+                // A path is shown on one line, and on terminals.
+                '\\' | '\'' => name.extend(['\\', c]),
+                _ if c.is_control() => name.extend(c.escape_default()),
+                _ => name.push(c),
+            }
+        }
+        format!("{path}['{name}']")
     }
 }
 
@@ -231,5 +240,6 @@ mod tests {
         assert_eq!(child("$.labels", "a-b"), "$.labels['a-b']");
         assert_eq!(child("$", "it's"), "$['it\\'s']");
         assert_eq!(child("$", ""), "$['']");
+        assert_eq!(child("$", "a\n\u{1b}[31m\\"), "$['a\\n\\u{1b}[31m\\\\']");
     }
 }

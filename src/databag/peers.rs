@@ -1,6 +1,6 @@
 //! The peers application databag: keys that the leader alone writes.
 
-use super::Fault;
+use super::{Fault, wire};
 use crate::juju::UnitName;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -21,10 +21,10 @@ pub fn read_leader(bag: &BTreeMap<String, String>) -> Result<Option<UnitName>, F
     let Some(text) = bag.get(LEADER) else {
         return Ok(None);
     };
-    match serde_json::from_str::<Leader>(text) {
+    match wire::parse::<Leader>(text) {
         Ok(leader) if leader.format == FORMAT => Ok(Some(leader.unit)),
         Ok(leader) => Err(Fault::new("$.format", format!("format {} is not known here", leader.format))),
-        Err(error) => Err(Fault::new("$", error.to_string())),
+        Err(fault) => Err(fault),
     }
 }
 

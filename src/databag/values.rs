@@ -51,7 +51,7 @@ impl FromStr for Digest {
         let hex = text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());
         match u128::from_str_radix(text, 16) {
             Ok(value) if hex => Ok(Self(value)),
-            Ok(_) | Err(_) => Err(format!("{text:?} is not a digest of 32 hex digits")),
+            Ok(_) | Err(_) => Err("is not a digest of 32 hex digits".to_owned()),
         }
     }
 }

@@ -86,7 +86,11 @@ impl FromStr for RelationId {
             .and_then(|(endpoint, number)| {
                 Some(Self { endpoint: Endpoint::from_name(endpoint)?, number: number.parse().ok()? })
             })
-            .ok_or_else(|| format!("{text:?} is not the id of a relation at an endpoint of this charm"))
+            .ok_or_else(|| {
+                // It may be anybody's text, of any length.
+                let text: String = text.chars().take(80).collect();
+                format!("{text:?} is not the id of a relation at an endpoint of this charm")
+            })
     }
 }
 

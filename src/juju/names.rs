@@ -26,6 +26,13 @@ impl AppName {
     }
 }
 
+impl NameError {
+    fn new(text: &str, what: &'static str) -> Self {
+        // It may be anybody's text, of any length.
+        Self { text: text.chars().take(80).collect(), what }
+    }
+}
+
 impl FromStr for AppName {
     type Err = NameError;
 
@@ -39,7 +46,7 @@ impl FromStr for AppName {
         if text.starts_with(|c: char| c.is_ascii_lowercase()) && text.split('-').all(part_ok) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(NameError { text: text.to_owned(), what: "an application" })
+            Err(NameError::new(text, "an application"))
         }
     }
 }
@@ -68,7 +75,7 @@ impl FromStr for UnitName {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let fault = || NameError { text: text.to_owned(), what: "a unit" };
+        let fault = || NameError::new(text, "a unit");
         let (application, number) = text.split_once('/').ok_or_else(fault)?;
         let canonical = number == "0" || (!number.starts_with('0') && !number.is_empty());
         if !canonical || !number.bytes().all(|b| b.is_ascii_digit()) {

@@ -200,7 +200,9 @@ impl FromStr for Constraint {
     fn from_str(text: &str) -> Result<Self, SnapTextError> {
         let alternatives = text.split("||").map(terms).collect::<Option<Vec<_>>>();
         let wrong = || SnapTextError::new(text, "a constraint on versions", "as in ^1.33, <1.35");
-        Ok(Self { text: text.to_owned(), alternatives: alternatives.ok_or_else(wrong)? })
+        // Any white space parts terms; the text is shown, so it stays on one line.
+        let shown = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        Ok(Self { text: shown, alternatives: alternatives.ok_or_else(wrong)? })
     }
 }
 

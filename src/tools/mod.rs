@@ -6,6 +6,7 @@
 mod clock;
 pub mod hook_tools;
 pub mod kubectl;
+mod line;
 mod runner;
 pub mod snap;
 pub mod string_map;

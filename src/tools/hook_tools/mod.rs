@@ -11,6 +11,7 @@ mod status;
 pub use relation::Written;
 pub use state::GoalState;
 
+use super::line::line;
 use super::{Call, Exit, Manner, Runner, ToolError};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -19,6 +20,8 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(60);
 /// The largest databag is a document of 16 MiB in the controller; escapes may double it.
 const OUTPUT_LIMIT: usize = 64 << 20;
+/// Characters of an error that quotes a tool's answer.
+const ERROR_LIMIT: usize = 200;
 
 /// The hook tools of the running hook, action or `juju exec`.
 #[derive(Debug, Clone)]
@@ -45,12 +48,15 @@ impl HookTools {
         let mut all = vec!["--format=json"];
         all.extend(args);
         let text = self.run(tool, &all)?;
-        let reader = &mut serde_json::Deserializer::from_str(&text);
-        serde_path_to_error::deserialize(reader).map_err(|error| ToolError::NotUnderstood {
-            call: call(tool, args, None).line(),
-            why: error.to_string(),
-        })
+        parse(&text).map_err(|why| ToolError::NotUnderstood { call: call(tool, args, None).line(), why })
     }
+}
+
+/// Reads what a tool has printed. The error names the place.
+pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let reader = &mut serde_json::Deserializer::from_str(text);
+    // The tool's own words are in it: a databag may hold anything, of any length.
+    serde_path_to_error::deserialize(reader).map_err(|error| line(&error.to_string(), ERROR_LIMIT))
 }
 
 fn call<'a>(tool: &'a str, args: &[&str], input: Option<&'a [u8]>) -> Call<'a> {

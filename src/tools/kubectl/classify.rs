@@ -3,6 +3,7 @@
 //! What is not known keeps its last line.
 
 use crate::kube::{Trouble, TroubleKind};
+use crate::tools::line::line;
 
 /// Characters of an unknown error that are kept.
 const KEPT: usize = 100;
@@ -32,15 +33,20 @@ pub fn classify(stderr: &str) -> Trouble {
     if let Some((_, kind, text)) = known {
         return Trouble { kind: *kind, text: (*text).to_owned() };
     }
-    let last = stderr.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it says nothing");
-    Trouble { kind: TroubleKind::Other, text: last.chars().take(KEPT).collect() }
+    let mut lines = stderr.lines().rev().map(|text| line(text, KEPT));
+    let last = lines.find(|line| !line.is_empty()).unwrap_or_else(|| "it says nothing".to_owned());
+    Trouble { kind: TroubleKind::Other, text: last }
 }
 
 /// `etcd failed` of `[+]ping ok\n[-]etcd failed: reason withheld\n...`.
 fn failed_checks(stderr: &str) -> String {
     let failed = stderr.split("[-]").skip(1).filter_map(|part| part.split_whitespace().next());
     let failed: Vec<&str> = failed.take(3).collect();
-    if failed.is_empty() { "not ready".to_owned() } else { format!("{} failed", failed.join(", ")) }
+    if failed.is_empty() {
+        "not ready".to_owned()
+    } else {
+        line(&format!("{} failed", failed.join(", ")), KEPT)
+    }
 }
 
 #[cfg(test)]

@@ -2,9 +2,13 @@
 //! absent or null is one that says nothing.
 
 use crate::kube::{Node, Pods, Trouble, TroubleKind};
+use crate::tools::line::line;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
+
+/// Characters of an error that quotes an answer.
+const ERROR_LIMIT: usize = 100;
 
 #[derive(Deserialize)]
 struct List<T> {
@@ -111,7 +115,7 @@ pub fn parse_pods(json: &[u8]) -> Result<Pods, Trouble> {
 fn read<T: DeserializeOwned>(json: &[u8]) -> Result<T, Trouble> {
     serde_json::from_slice(json).map_err(|error| Trouble {
         kind: TroubleKind::NotUnderstood,
-        text: format!("answer not understood: {error}"),
+        text: format!("answer not understood: {}", line(&error.to_string(), ERROR_LIMIT)),
     })
 }
 

@@ -1,6 +1,7 @@
 //! Texts of the `snap` command: messages on standard error, tables on standard output.
 
 use crate::snap::CohortKey;
+use crate::tools::line::line;
 
 /// The longest text of a trouble, in characters.
 const TEXT_LIMIT: usize = 500;
@@ -46,9 +47,9 @@ impl Messages {
     }
 }
 
-/// The text with single blanks between its words: long messages come wrapped.
+/// The text with single blanks between its words: long messages come wrapped, and quote what was printed.
 pub fn collapse(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    line(text, usize::MAX)
 }
 
 /// The text on one line, what may be a cohort key shortened, and not longer than the limit.

@@ -124,7 +124,8 @@ fn exists(path: &str, value: &Value) -> bool {
     while let Some(here) = value.filter(|_| !rest.is_empty()) {
         if let Some(tail) = rest.strip_prefix("['") {
             let end = tail.rfind("']").unwrap();
-            value = here.get(tail[..end].replace("\\'", "'").replace("\\\\", "\\"));
+            let fields = here.as_object().into_iter().flatten();
+            value = fields.into_iter().find(|(name, _)| shown(name) == tail[..end]).map(|(_, value)| value);
             rest = &tail[end + 2..];
         } else if let Some(tail) = rest.strip_prefix('[') {
             let (index, tail) = tail.split_once(']').unwrap();
@@ -138,6 +139,13 @@ fn exists(path: &str, value: &Value) -> bool {
         }
     }
     value.is_some()
+}
+
+/// A field's name between the quotes of a path.
+fn shown(name: &str) -> String {
+    let quoted = name.replace('\\', "\\\\").replace('\'', "\\'");
+    let one = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    quoted.chars().map(one).collect()
 }
 
 /// Whether damage at a place can cost the rule or dashboard at another: it is in it or above it, or in
