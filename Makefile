@@ -61,7 +61,7 @@ bench: charm ## what a hook costs, beside a bare loop of the same calls; docs/pe
 	cargo build --profile quick --package juju-sim
 	cargo bench --profile quick --bench hooks
 
-soak: charm sim ## the long tests too, and more random cases
+soak: charm sim ## the long tests too, more random cases, and random models in which things go wrong (LOCKSTEP_SEED, LOCKSTEP_RUNS)
 	PROPTEST_CASES=4096 cargo test --workspace -- --include-ignored
 
 clean: ## remove all that was built

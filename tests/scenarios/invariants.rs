@@ -31,11 +31,20 @@ const EXEMPT: &[(&str, Rule)] = &[];
 /// Judges the simulation from now on; panics with the first breach.
 pub fn watch(name: &str, sim: &mut Sim) {
     let exempt = EXEMPT.iter().filter(|(scenario, _)| *scenario == name).map(|(_, rule)| *rule).collect();
+    sim.observe(judging(sim, exempt));
+}
+
+/// A judge for whoever has more to look at.
+pub fn judge(sim: &Sim) -> impl FnMut(&World, &Event) + use<> {
+    judging(sim, Vec::new())
+}
+
+fn judging(sim: &Sim, exempt: Vec<Rule>) -> impl FnMut(&World, &Event) + use<> {
     let mut judge = Judge { exempt: vec![Rule::S1, Rule::S2, Rule::S3, Rule::S4], ..Judge::default() };
     // What is there when it begins is nobody's doing.
     judge.look(&sim.world);
     judge.exempt = exempt;
-    sim.observe(move |world, event| judge.see(world, event));
+    move |world, event| judge.see(world, event)
 }
 
 /// At the end: units of one architecture and channel that completed one target run the same, or a

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 mod cache;
+mod chaos;
 mod counts;
 mod dashboards;
 mod facts;

@@ -177,6 +177,11 @@ impl Sim {
         self.armed.push(Armed { fault });
     }
 
+    /// Takes out all faults that still wait.
+    pub fn disarm(&mut self) {
+        self.armed.clear();
+    }
+
     /// Faults that still wait.
     pub fn armed(&self) -> &[Armed] {
         &self.armed
