@@ -1,6 +1,6 @@
 //! `check-data FILE`: what is wrong with a cos-agent `config` value, before a charm sends it.
 
-use crate::databag::Fault;
+use crate::databag::{Fault, scrape};
 use crate::decide::observability;
 use anyhow::{Context as _, bail};
 use fs_err as fs;
@@ -19,7 +19,10 @@ pub fn check_data(file: &Path, json: bool) -> anyhow::Result<(String, bool)> {
     if text.len() as u64 > LIMIT {
         bail!("{}: larger than {LIMIT} bytes, which no databag can be", file.display());
     }
-    let faults = observability::check_data(&value(&text));
+    let value = value(&text);
+    let mut faults = observability::check_data(&value);
+    // What is no JSON object has been told.
+    faults.extend(scrape::read(&value).map(|jobs| jobs.faults).unwrap_or_default());
     let good = faults.is_empty();
     let shown = if json { machine(&faults) } else { person(file, &faults) };
     Ok((shown, good))

@@ -23,7 +23,8 @@ pub(super) fn is_zero(text: &str) -> bool {
     milliseconds(text) == Some(0)
 }
 
-fn milliseconds(text: &str) -> Option<u64> {
+/// The milliseconds of a duration.
+pub(super) fn milliseconds(text: &str) -> Option<u64> {
     if text == "0" {
         return Some(0);
     }

@@ -1,4 +1,4 @@
-//! `logging-consumer`: what we write into our application databag.
+//! `logging-consumer`: what we write into our application databag, and where the other side takes lines.
 //!
 //! canonical/loki-k8s-operator `lib/charms/loki_k8s/v1/loki_push_api.py`.
 
@@ -8,6 +8,8 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 const METADATA: &str = "metadata";
+/// In each unit databag of the other side: where it takes log lines.
+pub const ENDPOINT: &str = "endpoint";
 
 /// The application databag: the rules, and the local application's topology with a fixed unit.
 pub fn app_bag(groups: &[String], topology: &Topology) -> BTreeMap<String, String> {

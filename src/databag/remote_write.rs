@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 /// The key of the rules, here and on `logging-consumer`.
 pub const ALERT_RULES: &str = "alert_rules";
+/// In each unit databag of the other side: where it takes metrics.
+pub const REMOTE_WRITE: &str = "remote_write";
 
 /// What stands before the name of each group of an application: its identifier in the letters that a
 /// group name may have, and a colon, which no Juju name can contain. So no group of `db` can be taken
