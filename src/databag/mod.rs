@@ -13,6 +13,7 @@ mod fault;
 pub mod grafana;
 mod grammar;
 pub mod granted;
+pub mod header;
 mod hidden;
 pub mod history;
 mod json;

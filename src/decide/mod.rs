@@ -4,6 +4,7 @@
 //! and nothing else; what differs from what is there is worked out once, here.
 
 pub mod coherence;
+pub mod collection;
 mod concern;
 mod difference;
 mod leader;
