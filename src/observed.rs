@@ -1,8 +1,10 @@
 //! Everything that `decide` may look at, as plain data, the time included.
 
+pub mod collection;
 pub mod observability;
 pub mod rollout;
 
+pub use collection::Collection;
 pub use observability::Observability;
 pub use rollout::Rollout;
 
@@ -42,6 +44,8 @@ pub struct Observed {
     pub signed: Option<UnitName>,
     /// What the observability concern looks at.
     pub observability: Part<Observability>,
+    /// What collection looks at; `Unchanged` as long as nothing is to be done.
+    pub collection: Part<Collection>,
     /// What the rollout looks at.
     pub rollout: Box<Rollout>,
 }

@@ -2,14 +2,14 @@
 
 mod action;
 
-use crate::act::{Leadership, Report, act, alter};
+use crate::act::{Leadership, Report, act, alter, collect};
 use crate::cli::{self, Command};
 use crate::databag::record;
 use crate::decide::decide;
 use crate::invocation::Invocation;
 use crate::juju::{Context, Endpoint, Event, PlainHook, Scope, Variables};
 use crate::log::{self, Line, Lines};
-use crate::observe::{Cache, Mark, Observation, Observer, altered, observe, read_more};
+use crate::observe::{Cache, Mark, Observation, Observer, altered, collected, observe, read_more};
 use crate::plan::{Effect, Plan};
 use crate::tools::hook_tools::HookTools;
 use crate::tools::snap::Snap;
@@ -179,6 +179,14 @@ impl Unit {
                     }
                     let outcome = alter(&snap, &alteration);
                     altered(&observer, &mut observation, alteration, outcome);
+                }
+                Effect::Collect(step) => {
+                    if let Some(status) = &plan.during {
+                        self.tools.status_set(Scope::Unit, status)?;
+                        observation.observed.committed = false;
+                    }
+                    let outcome = collect(&snap, &self.context, &step);
+                    collected(&observer, &mut observation, step, outcome);
                 }
                 effect @ (Effect::ReadAppBag
                 | Effect::ReadGoalState

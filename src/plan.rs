@@ -4,6 +4,7 @@ use crate::databag::Digest;
 use crate::databag::charm_state::Remembered;
 use crate::databag::dashboard::Memo;
 use crate::juju::{RelationId, Scope, Status};
+use crate::observed::collection::Step;
 use crate::snap::{Alteration, SnapName};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,4 +76,6 @@ pub enum Effect {
     },
     /// Alters the machine, which is then read again. The pass writes no application databag any more.
     Alter(Alteration),
+    /// Brings the collector on this machine one step further; what it touches is then read again.
+    Collect(Step),
 }

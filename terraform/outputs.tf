@@ -18,6 +18,7 @@ output "requires" {
     cos_agent         = "cos-agent"
     follow_cohorts    = "follow-cohorts"
     logging_consumer  = "logging-consumer"
+    receive_ca_cert   = "receive-ca-cert"
     send_remote_write = "send-remote-write"
     worker            = "worker"
   }

@@ -60,6 +60,7 @@ fn observed(case: &Value) -> Result<Observability, Error> {
         own_records,
         peer_records,
         outgoing,
+        collected: Default::default(),
         options: ForwardOptions { host_health: HostHealth::On, ..ForwardOptions::default() },
         limits: Default::default(),
         values,

@@ -32,7 +32,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 /// name, section, interface, container scope, limit, optional
 type Declared<'a> = (&'a str, &'a str, &'a str, bool, Option<u32>, bool);
-const ENDPOINTS: [Declared<'static>; 9] = [
+const ENDPOINTS: [Declared<'static>; 10] = [
     ("cohorts", "provides", "snap_cohort", false, None, true),
     ("control-plane", "requires", "juju-info", true, None, true),
     ("cos-agent", "requires", "cos_agent", true, None, true),
@@ -40,16 +40,18 @@ const ENDPOINTS: [Declared<'static>; 9] = [
     ("grafana-dashboards-provider", "provides", "grafana_dashboard", false, None, true),
     ("logging-consumer", "requires", "loki_push_api", false, None, true),
     ("peers", "peers", "lockstep_peers", false, None, false),
+    ("receive-ca-cert", "requires", "certificate_transfer", false, None, true),
     ("send-remote-write", "requires", "prometheus_remote_write", false, None, true),
     ("worker", "requires", "juju-info", true, None, true),
 ];
 
 /// name, type, default
-const OPTIONS: [(&str, &str, &str); 18] = [
+const OPTIONS: [(&str, &str, &str); 19] = [
     ("adopt-held", "boolean", "false"),
     ("channel", "string", ""),
     ("cohort-check-interval", "string", "1h"),
     ("cohort-refresh", "string", "auto"),
+    ("collect", "string", "auto"),
     ("extra-alert-labels", "string", ""),
     ("forward-alert-rules", "boolean", "true"),
     ("forward-host-health", "string", "auto"),

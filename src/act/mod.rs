@@ -1,8 +1,10 @@
 //! Carries a [`Plan`] out: databags, charm state, then statuses. It decides nothing again; what it
 //! leaves out (no leader any more, a relation that vanished) the next pass finds still to be done.
 
+mod collect;
 mod effect;
 
+pub use collect::collect;
 pub use effect::alter;
 
 use crate::juju::{RelationId, Scope};

@@ -1,8 +1,10 @@
 //! Charm state: what this unit remembers between hooks, committed by Juju together with the
 //! databags. One key each, JSON; a value that cannot be read counts as not there.
 
+mod collection;
 mod rollout;
 
+pub use collection::{CollectionMemory, Setback};
 pub use rollout::{Attempt, Given, Moved, RolloutMemory, SeenKey};
 
 use super::Digest;
@@ -53,6 +55,8 @@ pub struct Remembered {
     pub withheld: BTreeMap<RelationId, Withheld>,
     /// What the rollout remembers.
     pub rollout: RolloutMemory,
+    /// What collection remembers.
+    pub collection: CollectionMemory,
 }
 
 impl Remembered {
@@ -68,6 +72,7 @@ impl Remembered {
             observability: read(state, "observability", &mut unread),
             withheld: read(state, "withheld", &mut unread),
             rollout: read(state, "rollout", &mut unread),
+            collection: read(state, "collection", &mut unread),
         };
         (remembered, unread)
     }
@@ -83,6 +88,7 @@ impl Remembered {
             ("observability", write(&self.observability)),
             ("withheld", write(&self.withheld)),
             ("rollout", write(&self.rollout)),
+            ("collection", write(&self.collection)),
         ]
         .into_iter()
         .filter_map(|(key, value)| Some((key.to_owned(), value?)))
@@ -131,6 +137,7 @@ mod tests {
                 Withheld { content: Digest::of("z"), alone: true },
             )]),
             rollout: RolloutMemory { met: true, ..RolloutMemory::default() },
+            collection: CollectionMemory { gate: Some(Digest::of("w")), ..CollectionMemory::default() },
         };
         assert_eq!(Remembered::read(&remembered.write()), (remembered, vec![]));
         assert_eq!(Remembered::read(&BTreeMap::new()), (Remembered::default(), vec![]));

@@ -1,12 +1,15 @@
 //! The lists of concerns and of what decides for them. A new concern is one more line in each.
 
 use super::options::{Options, RolloutOptions};
-use super::{observability, rollout, setup};
+use super::{collection, observability, rollout, setup};
 use crate::databag::Digest;
-use crate::databag::charm_state::RolloutMemory;
+use crate::databag::certificates;
+use crate::databag::charm_state::{CollectionMemory, RolloutMemory};
+use crate::databag::collected::COLLECTED;
 use crate::databag::dashboard::Memo;
 use crate::databag::node::Role;
 use crate::juju::{Endpoint, Level, RelationId, Scope, Status};
+use crate::observed::rollout::Occasion;
 use crate::observed::{Observed, Part, Rollout};
 use crate::plan::{Effect, Keys};
 use std::any::Any;
@@ -17,10 +20,11 @@ const SETUP: &str = "setup";
 const UPGRADE: &str = "upgrade";
 const COHERENCE: &str = "coherence";
 const OBSERVABILITY: &str = "observability";
+const COLLECTION: &str = "collection";
 
 /// Every concern by the name under which its statuses are kept and shown, in the order by which ties
 /// between statuses are decided.
-pub const CONCERNS: [&str; 4] = [SETUP, UPGRADE, COHERENCE, OBSERVABILITY];
+pub const CONCERNS: [&str; 5] = [SETUP, UPGRADE, COHERENCE, OBSERVABILITY, COLLECTION];
 
 /// What decides for a concern. A rollout decides for two: its target's kind says whose its statuses are.
 #[derive(Debug, Clone, Copy)]
@@ -30,10 +34,11 @@ pub struct Decision {
 }
 
 /// Every decision, in the order of their concerns.
-pub const DECISIONS: [Decision; 3] = [
+pub const DECISIONS: [Decision; 4] = [
     Decision { concern: SETUP, decide: setup },
     Decision { concern: COHERENCE, decide: rollouts },
     Decision { concern: OBSERVABILITY, decide: forwarding },
+    Decision { concern: COLLECTION, decide: collecting },
 ];
 
 /// What one decision wants.
@@ -50,6 +55,8 @@ pub struct Outcome {
     pub memo: Option<Memo>,
     /// What the rollout remembers.
     pub rollout: Option<RolloutMemory>,
+    /// What collection remembers.
+    pub collection: Option<CollectionMemory>,
     /// To be carried out before it decides again, and what the unit shows meanwhile.
     pub effect: Option<(Effect, Option<Status>)>,
     /// How far a rollout is, for the application's status.
@@ -150,6 +157,44 @@ fn forwarding(observed: &Observed, options: &Options) -> Outcome {
         keys,
         observed: Some(digest),
         memo: Some(outcome.memo),
+        ..Outcome::default()
+    }
+}
+
+fn collecting(observed: &Observed, options: &Options) -> Outcome {
+    let mut keys: BTreeMap<(RelationId, Scope), Keys> = BTreeMap::new();
+    if observed.leader {
+        let told: Keys = certificates::app_bag().into_iter().map(|(key, text)| (key, Some(text))).collect();
+        keys.extend(observed.at(Endpoint::ReceiveCaCert).map(|(id, _)| ((id, Scope::App), told.clone())));
+    }
+    let memory = &observed.remembered.collection;
+    let leaves = observed.rollout.occasion == Occasion::Removing;
+    let (part, gate) = match &observed.collection {
+        Part::Changed { part, digest } if leaves || !rollout::is_moving(&observed.rollout) => (part, *digest),
+        Part::Changed { .. } | Part::Unchanged => {
+            let again =
+                memory.trouble.as_ref().map(|setback| setback.again.0.saturating_sub(observed.now.0).max(1));
+            return Outcome { keys, follow_up: again, ..Outcome::default() };
+        }
+    };
+    let outcome = collection::decide(part, options.collect, gate);
+    let mut follow_up = outcome.follow_up;
+    if let (Some((peers, _)), Some(collected)) = (observed.at(Endpoint::Peers).next(), outcome.collected) {
+        let key = (peers, Scope::Unit);
+        let text = collected.map(|collected| collected.write());
+        let held = observed.own.get(&key).and_then(|held| held.get(COLLECTED));
+        if observed.leader && held != text.as_deref().map(Digest::of).as_ref() {
+            // What the leader writes wakes the others, and it is the one that goes by it.
+            follow_up = Some(rollout::AT_ONCE);
+        }
+        keys.insert(key, Keys::from([(COLLECTED.to_owned(), text)]));
+    }
+    Outcome {
+        statuses: BTreeMap::from([(COLLECTION, outcome.statuses)]),
+        keys,
+        collection: Some(outcome.memory),
+        effect: outcome.step.map(|(step, during)| (Effect::Collect(step), during)),
+        follow_up,
         ..Outcome::default()
     }
 }

@@ -26,7 +26,7 @@ use crate::databag::Digest;
 use crate::databag::charm_state::{Remembered, RolloutMemory};
 use crate::juju::{Endpoint, Event, PlainHook, RelationId, Scope, Status};
 use crate::observed::Observed;
-use crate::plan::{BagWrite, Keys, Plan};
+use crate::plan::{BagWrite, Effect, Keys, Plan};
 use std::collections::BTreeMap;
 
 /// Decides what one pass is going to do.
@@ -50,6 +50,7 @@ pub fn decide(observed: &Observed) -> Plan {
         }
         plan.memo = outcome.memo.or(plan.memo);
         remember.rollout = outcome.rollout.unwrap_or(remember.rollout);
+        remember.collection = outcome.collection.unwrap_or(remember.collection);
         plan.follow_up = plan.follow_up.into_iter().chain(outcome.follow_up).min();
         progress = outcome.progress.or(progress);
         plan.story.extend(outcome.story);
@@ -65,10 +66,20 @@ pub fn decide(observed: &Observed) -> Plan {
     withheld::apply(observed, &mut keys, &digests, &mut remember);
     plan.writes = difference::writes(observed, &keys, &digests);
     plan.outgoing = outgoing(&digests, &plan.writes);
+    collect_later(&mut plan);
     difference::remember(observed, &plan.writes, &digests, &mut remember);
     show(observed, progress, &mut remember, &mut plan);
     plan.remember = remember;
     plan
+}
+
+/// A pass that writes what a leader decides alters no machine: the collector's turn is the next one.
+fn collect_later(plan: &mut Plan) {
+    let writes = plan.writes.iter().any(|write| write.scope == Scope::App);
+    if writes && matches!(plan.effect, Some(Effect::Collect(_))) {
+        (plan.effect, plan.during) = (None, None);
+        plan.follow_up = plan.follow_up.into_iter().chain([rollout::AT_ONCE]).min();
+    }
 }
 
 /// What the outgoing application databags that are written shall hold, by digest.
@@ -111,6 +122,7 @@ fn leave(observed: &Observed, options: &Options, mut remember: Remembered) -> Pl
     let mut plan = Plan::default();
     for outcome in DECISIONS.map(|decision| decision.run(observed, options)) {
         remember.rollout = outcome.rollout.unwrap_or(remember.rollout);
+        remember.collection = outcome.collection.unwrap_or(remember.collection);
         plan.effect = plan.effect.or(outcome.effect.map(|(effect, _)| effect));
     }
     Plan { remember, ..plan }

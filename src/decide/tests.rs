@@ -31,6 +31,7 @@ pub fn observed() -> Observed {
         own: BTreeMap::from([((peers, Scope::Unit), BTreeMap::new())]),
         signed: None,
         observability: Part::Unchanged,
+        collection: Part::Unchanged,
         rollout: Box::new(crate::observed::Rollout::of_unit("lockstep/0".parse().unwrap(), "0.1.0-00000000")),
     }
 }

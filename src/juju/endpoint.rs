@@ -15,12 +15,14 @@ pub enum Endpoint {
     CosAgent,
     /// `peers`: all units of lockstep.
     Peers,
-    /// `send-remote-write`: metric alert rules to Prometheus or Mimir.
+    /// `send-remote-write`: metrics and metric alert rules to Prometheus or Mimir.
     SendRemoteWrite,
-    /// `logging-consumer`: log alert rules to Loki.
+    /// `logging-consumer`: log lines and log alert rules to Loki.
     LoggingConsumer,
     /// `grafana-dashboards-provider`: dashboards to Grafana.
     GrafanaDashboards,
+    /// `receive-ca-cert`: the authorities of COS's certificates.
+    ReceiveCaCert,
     /// `cohorts`: cohort keys for another lockstep application.
     Cohorts,
     /// `follow-cohorts`: take the keys of another lockstep application.
@@ -29,7 +31,7 @@ pub enum Endpoint {
 
 impl Endpoint {
     /// Every endpoint, in the order of `metadata.yaml`.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::ControlPlane,
         Self::Worker,
         Self::CosAgent,
@@ -37,6 +39,7 @@ impl Endpoint {
         Self::SendRemoteWrite,
         Self::LoggingConsumer,
         Self::GrafanaDashboards,
+        Self::ReceiveCaCert,
         Self::Cohorts,
         Self::FollowCohorts,
     ];
@@ -51,6 +54,7 @@ impl Endpoint {
             Self::SendRemoteWrite => "send-remote-write",
             Self::LoggingConsumer => "logging-consumer",
             Self::GrafanaDashboards => "grafana-dashboards-provider",
+            Self::ReceiveCaCert => "receive-ca-cert",
             Self::Cohorts => "cohorts",
             Self::FollowCohorts => "follow-cohorts",
         }

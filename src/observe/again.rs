@@ -1,8 +1,11 @@
 //! What a decision asked to be read beside, and what an alteration of the machine makes stale.
 
 use super::pass::{Observation, Observer};
-use super::{kube, machine, reader, rollout};
+use super::{collection, kube, machine, reader, rollout};
+use crate::decide::collection::snap as collector;
 use crate::juju::{Endpoint, Scope};
+use crate::observed::Part;
+use crate::observed::collection::{Done, Failure, Step};
 use crate::plan::Effect;
 use crate::snap::{Alteration, Answer, Trouble};
 use crate::tools::ToolError;
@@ -41,7 +44,7 @@ pub fn read_more(
             part.store.created.push((names.clone(), observer.snap.create_cohort(names)));
             part.app.fresh = false;
         }
-        Effect::Alter(_) => {}
+        Effect::Alter(_) | Effect::Collect(_) => {}
     }
     observation.observed.rollout.store.left = observer.snap.store_left().as_secs();
     Ok(false)
@@ -62,8 +65,31 @@ pub fn altered(
         part.kube.seen = None;
     }
     part.done.push((alteration, outcome));
-    part.snapd = machine::read(observer.snap, &managed, true);
+    part.snapd = machine::read(observer.snap, &observer.context.root, &managed, true);
     part.store.left = observer.snap.store_left().as_secs();
+}
+
+/// Puts the outcome of a step of collection into the observation, and looks at the collector again. What a
+/// leader knows of the peers application databag may be old by then.
+pub fn collected(
+    observer: &Observer<'_>,
+    observation: &mut Observation,
+    step: Step,
+    outcome: Result<Done, Failure>,
+) {
+    let observed = &mut observation.observed;
+    let Part::Changed { part, .. } = &mut observed.collection else { return };
+    if step.alters_snaps() {
+        let managed = rollout::managed(&observation.kept.index, &observed.remembered, observer.context);
+        let moves = rollout::may_move(&observed.rollout.own, &observed.rollout.app, &observer.context.unit);
+        observed.rollout.snapd = machine::read(observer.snap, &observer.context.root, &managed, moves);
+        observed.rollout.app.fresh = false;
+    }
+    if step == Step::ReadConnections {
+        part.connections = Some(observer.snap.connections(&collector()));
+    }
+    part.machine = collection::machine(observer.context, &observed.rollout.snapd);
+    part.done.push((step, outcome));
 }
 
 /// Asks again who leads, then reads the peers application databag afresh.

@@ -2,10 +2,11 @@
 
 use super::index::{Index, Records};
 use super::reader::Reader;
+use crate::databag::collected::{COLLECTED, Collected};
 use crate::databag::dashboard::Memo;
 use crate::databag::record::{Content, Record};
 use crate::databag::{Digest, Fault, Topology, Values};
-use crate::juju::{Context, Endpoint, JujuVersion, RelationId, Scope};
+use crate::juju::{AppName, Context, Endpoint, JujuVersion, RelationId, Scope};
 use crate::observed::Observability;
 use crate::observed::observability::{ForwardOptions, Limits, Outgoing, Principal};
 use crate::tools::ToolError;
@@ -60,6 +61,7 @@ pub fn gather(index: &Index, context: &Context, leader: bool, own: &OwnBags) -> 
             .flat_map(at)
             .map(|(id, _)| Outgoing { relation: *id, event: event(id), own: own.get(id).cloned() })
             .collect(),
+        collected: collected(index).filter(|_| leader).collect(),
         options: ForwardOptions::default(),
         limits: if context.juju_version >= LIMITED_FROM {
             Limits { records: LIMITED - OTHERS, outgoing_bag: LIMITED }
@@ -70,6 +72,16 @@ pub fn gather(index: &Index, context: &Context, leader: bool, own: &OwnBags) -> 
         memo: Memo::default(),
         rollout: None,
     }
+}
+
+/// The applications that units tell that they collect, this unit's own as committed.
+fn collected(index: &Index) -> impl Iterator<Item = AppName> {
+    let peers = index.relations.iter().filter(|(id, _)| id.endpoint == Endpoint::Peers);
+    let others = peers.flat_map(|(_, relation)| relation.units.values().map(|bag| &bag.texts));
+    let texts = others.chain(&index.own_texts).filter_map(|texts| texts.get(COLLECTED));
+    // One that cannot be read tells nothing: then host health alerts stay where they are harmless.
+    let told = texts.filter_map(|text| Collected::read(text).ok());
+    told.flat_map(|told| told.principals).map(|unit| unit.application().clone())
 }
 
 /// Whether a record or an own principal's value cannot be read, so that what was sent before has to be
@@ -97,7 +109,7 @@ pub fn gate(part: &Observability, index: &Index, build: &str) -> Digest {
     let option = |name| config.and_then(|config| config.get(name));
     let options = ["forward-alert-rules", "forward-host-health", "extra-alert-labels"].map(option);
     Digest::of(&format!(
-        "{build} {:?} {} {} {:?} {:?} {:?} {:?} {options:?} {:?}",
+        "{build} {:?} {} {} {:?} {:?} {:?} {:?} {:?} {options:?} {:?}",
         part.topology,
         part.leader,
         part.peers_related,
@@ -105,6 +117,7 @@ pub fn gate(part: &Observability, index: &Index, build: &str) -> Digest {
         part.own_records,
         part.peer_records,
         part.outgoing.iter().map(|outgoing| (outgoing.relation, &outgoing.event)).collect::<Vec<_>>(),
+        part.collected,
         part.limits,
     ))
 }

@@ -1,7 +1,7 @@
 //! What the cache repeats: the parts that were read, each absent until it is read (again).
 
-use crate::databag::Fault;
 use crate::databag::record::{Content, Record};
+use crate::databag::{Digest, Fault};
 use crate::juju::{AppName, RelationId, UnitName};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -44,8 +44,12 @@ pub struct UnitBag {
     /// On cos-agent: what the principal sends; none if it has sent nothing yet. Scrape jobs hold
     /// secrets and are not kept.
     pub config: Option<Result<Content, Fault>>,
+    /// On cos-agent: the digest of what it tells of jobs and log slots.
+    #[serde(default)]
+    pub jobs: Option<Digest>,
     /// On peers: the records of the unit's principals. They concern a leader only.
     pub records: Option<Records>,
-    /// On peers: what the unit tells of rollouts, by key.
+    /// On peers: what the unit tells of rollouts and collection, by key. On endpoints of COS: where it
+    /// takes metrics and lines, and certificates.
     pub texts: BTreeMap<String, String>,
 }

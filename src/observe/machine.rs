@@ -1,6 +1,8 @@
 //! What snapd and the kernel say about this machine: never cached, since it is what an effect changes.
 
+use super::collection;
 use super::kube::below;
+use crate::decide::collection::snap as collector;
 use crate::observed::rollout::Snapd;
 use crate::snap::{Architecture, SnapName, SnapdVersion, Trouble, TroubleKind};
 use crate::tools::snap::Snap;
@@ -17,8 +19,9 @@ pub fn architecture(root: &Path) -> Architecture {
     Architecture::of_kernel(told.trim()).unwrap_or_else(Architecture::of_this_machine)
 }
 
-/// Reads what snapd says. `changes` is only asked where a move may be under way.
-pub fn read(snap: &Snap, managed: &BTreeSet<SnapName>, changes: bool) -> Snapd {
+/// Reads what snapd says. `changes` is only asked where a move may be under way; services where there is
+/// a managed snap or a collector.
+pub fn read(snap: &Snap, root: &Path, managed: &BTreeSet<SnapName>, changes: bool) -> Snapd {
     let installed = match snap.list() {
         // A machine without snapd has no snaps.
         Err(Trouble { kind: TroubleKind::NoSnapCommand, .. }) => return Snapd::default(),
@@ -26,10 +29,11 @@ pub fn read(snap: &Snap, managed: &BTreeSet<SnapName>, changes: bool) -> Snapd {
         Ok(installed) => installed,
     };
     let any = installed.keys().any(|name| managed.contains(name));
+    let collects = installed.contains_key(&collector()) || collection::agent_is_configured(root);
     // The version says only whether a snap can be held: where all are, there is nothing to ask.
     let unheld = installed.iter().any(|(name, snap)| managed.contains(name) && !snap.notes.held());
     Snapd {
-        services: if any { snap.services() } else { Ok(BTreeMap::new()) },
+        services: if any || collects { snap.services() } else { Ok(BTreeMap::new()) },
         changes: if any && changes { snap.in_flight(managed) } else { Ok(BTreeMap::new()) },
         version: installed
             .get(&snapd_snap())

@@ -3,6 +3,7 @@
 
 mod again;
 mod cache;
+mod collection;
 mod forwarding;
 mod full;
 mod index;
@@ -16,7 +17,7 @@ mod rollout;
 mod stale;
 mod store;
 
-pub use again::{altered, read_more};
+pub use again::{altered, collected, read_more};
 pub use cache::{Cache, Mark};
 pub use owner::Owner;
 pub use pass::{Observation, Observer, observe};

@@ -5,7 +5,7 @@ use super::forwarding::{self, OwnBags};
 use super::owner::Owner;
 use super::reader::{self, Reader};
 use super::rollout::{self, Beside};
-use super::{full, stale};
+use super::{collection, full, stale};
 use crate::databag::charm_state::{Remembered, Withheld};
 use crate::databag::{Digest, Values};
 use crate::juju::{Context, Endpoint, Event, PlainHook, RelationHook, RelationId, Scope, Timestamp};
@@ -78,7 +78,7 @@ pub fn observe(observer: &Observer<'_>) -> Result<Observation, ToolError> {
         } else if let Some(event) = event {
             stale::invalidate(&mut kept.index, event);
         }
-        let mut reader = Reader { tools, context, values: &mut values, broken };
+        let mut reader = Reader { tools, context, values: &mut values, broken, jobs: BTreeMap::new() };
         reader.fill(&mut kept.index, leader)?;
         let signed = reader::signed(&kept.index);
         let new_leader = leader && signed.as_ref() != Some(&context.unit);
@@ -87,6 +87,7 @@ pub fn observe(observer: &Observer<'_>) -> Result<Observation, ToolError> {
             full_read = Some("another unit led before");
             continue;
         }
+        let jobs = std::mem::take(&mut reader.jobs);
         let (own, own_bags) = own_databags(&mut reader, &mut kept, &remembered, leader, full_read.is_some())?;
         let mut part = forwarding::gather(&kept.index, context, leader, &own_bags);
         let digest = forwarding::gate(&part, &kept.index, build);
@@ -102,7 +103,7 @@ pub fn observe(observer: &Observer<'_>) -> Result<Observation, ToolError> {
             }
             let unread = part.outgoing.iter().any(|outgoing| outgoing.own.is_none());
             if unread && forwarding::has_unreadable(&part) {
-                let reader = Reader { tools, context, values: &mut values, broken };
+                let reader = Reader { tools, context, values: &mut values, broken, jobs: BTreeMap::new() };
                 let bags = forwarding::own_bags(&reader, &part)?;
                 part = forwarding::gather(&kept.index, context, leader, &bags);
             }
@@ -124,6 +125,24 @@ pub fn observe(observer: &Observer<'_>) -> Result<Observation, ToolError> {
             fresh: false,
         };
         let rollout = Box::new(rollout::observe(&kept.index, &beside, snap));
+        let about = collection::Beside {
+            context,
+            event,
+            now,
+            architecture: rollout.architecture,
+            host: rollout.kube.host.as_deref(),
+            snapd: &rollout.snapd,
+            remembered: &remembered,
+        };
+        let mut collector = Box::new(collection::observe(&kept.index, &about));
+        let gate = collection::gate(&collector, &kept.index, build);
+        let collection = if full_read.is_some() || collection::is_due(&collector, gate) {
+            let mut reader = Reader { tools, context, values: &mut values, broken, jobs };
+            collector.sources = collection::sources(&mut reader, &kept.index)?;
+            Part::Changed { part: collector, digest: gate }
+        } else {
+            Part::Unchanged
+        };
         let observed = Observed {
             now,
             event: event.cloned(),
@@ -138,6 +157,7 @@ pub fn observe(observer: &Observer<'_>) -> Result<Observation, ToolError> {
             own,
             signed,
             observability,
+            collection,
             rollout,
         };
         return Ok(Observation { observed, state, kept, values });
@@ -237,6 +257,7 @@ fn scopes(endpoint: Endpoint, leader: bool) -> &'static [Scope] {
             Endpoint::SendRemoteWrite
             | Endpoint::LoggingConsumer
             | Endpoint::GrafanaDashboards
+            | Endpoint::ReceiveCaCert
             | Endpoint::Cohorts
             | Endpoint::FollowCohorts,
             true,
@@ -245,6 +266,7 @@ fn scopes(endpoint: Endpoint, leader: bool) -> &'static [Scope] {
             Endpoint::SendRemoteWrite
             | Endpoint::LoggingConsumer
             | Endpoint::GrafanaDashboards
+            | Endpoint::ReceiveCaCert
             | Endpoint::Cohorts
             | Endpoint::FollowCohorts,
             false,

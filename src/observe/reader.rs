@@ -1,7 +1,10 @@
 //! Reads the parts of the index that are absent and needed.
 
+use super::collection;
 use super::index::{Index, Records, Relation, UnitBag};
-use crate::databag::{Digest, Values, node, peers, progress, record};
+use crate::databag::collected::COLLECTED;
+use crate::databag::scrape::{self, Jobs};
+use crate::databag::{Digest, Values, certificates, loki, node, peers, progress, record, remote_write};
 use crate::juju::{Context, Endpoint, RelationId, Scope, UnitName};
 use crate::tools::ToolError;
 use crate::tools::hook_tools::HookTools;
@@ -24,6 +27,8 @@ pub struct Reader<'a> {
     /// The relation that this hook says is broken: gone, whether or not Juju still lists it (it does
     /// before 3.4.4).
     pub broken: Option<RelationId>,
+    /// The scrape jobs that were read in this pass. They hold secrets and are not kept.
+    pub jobs: BTreeMap<(RelationId, UnitName), Option<Jobs>>,
 }
 
 impl Reader<'_> {
@@ -67,9 +72,8 @@ impl Reader<'_> {
                 for unit in missing(&members, relation) {
                     let bag = self.tools.relation_get(id, &unit)?.unwrap_or_default();
                     let records = leader.then(|| self.records(&bag));
-                    relation
-                        .units
-                        .insert(unit, UnitBag { config: None, records, texts: rollout_texts(&bag) });
+                    let texts = rollout_texts(&bag);
+                    relation.units.insert(unit, UnitBag { records, texts, ..UnitBag::default() });
                 }
                 self.app_bag(id, relation)?;
             }
@@ -77,21 +81,55 @@ impl Reader<'_> {
                 for unit in missing(&members, relation) {
                     let bag = self.tools.relation_get(id, &unit)?.unwrap_or_default();
                     let config = bag.get(CONFIG).map(|text| record::read_config(text, self.values));
-                    relation.units.insert(unit, UnitBag { config, ..UnitBag::default() });
+                    let jobs = bag.get(CONFIG).map(|text| scrape::digest(text));
+                    self.jobs.insert((id, unit.clone()), collection::jobs(bag.get(CONFIG)));
+                    relation.units.insert(unit, UnitBag { config, jobs, ..UnitBag::default() });
                 }
             }
-            Endpoint::SendRemoteWrite | Endpoint::LoggingConsumer | Endpoint::GrafanaDashboards if leader => {
+            Endpoint::SendRemoteWrite | Endpoint::LoggingConsumer => {
+                self.texts(id, &members, relation, &[remote_write::REMOTE_WRITE, loki::ENDPOINT])?;
+                if leader {
+                    self.app_bag(id, relation)?;
+                }
+            }
+            Endpoint::ReceiveCaCert => {
+                self.texts(id, &members, relation, &certificates::KEYS)?;
                 self.app_bag(id, relation)?;
             }
-            Endpoint::SendRemoteWrite
-            | Endpoint::LoggingConsumer
-            | Endpoint::GrafanaDashboards
-            | Endpoint::ControlPlane
-            | Endpoint::Worker => {}
+            Endpoint::GrafanaDashboards if leader => self.app_bag(id, relation)?,
+            Endpoint::GrafanaDashboards | Endpoint::ControlPlane | Endpoint::Worker => {}
             Endpoint::Cohorts | Endpoint::FollowCohorts => self.app_bag(id, relation)?,
         }
         relation.members = Some(members);
         Ok(())
+    }
+
+    /// Keeps these keys of the databags of remote units that are not known.
+    fn texts(
+        &self,
+        id: RelationId,
+        members: &BTreeSet<UnitName>,
+        relation: &mut Relation,
+        keys: &[&str],
+    ) -> Result<(), ToolError> {
+        for unit in missing(members, relation) {
+            let mut texts = self.tools.relation_get(id, &unit)?.unwrap_or_default();
+            texts.retain(|key, _| keys.contains(&key.as_str()));
+            relation.units.insert(unit, UnitBag { texts, ..UnitBag::default() });
+        }
+        Ok(())
+    }
+
+    /// The jobs of a principal: as this pass has read them, else read now.
+    pub fn jobs(&mut self, id: RelationId, unit: &UnitName) -> Result<Option<Jobs>, ToolError> {
+        let key = (id, unit.clone());
+        if let Some(jobs) = self.jobs.get(&key) {
+            return Ok(jobs.clone());
+        }
+        let bag = self.tools.relation_get(id, unit)?.unwrap_or_default();
+        let jobs = collection::jobs(bag.get(CONFIG));
+        self.jobs.insert(key, jobs.clone());
+        Ok(jobs)
     }
 
     fn app_bag(&self, id: RelationId, relation: &mut Relation) -> Result<(), ToolError> {
@@ -138,9 +176,9 @@ fn missing(members: &BTreeSet<UnitName>, relation: &Relation) -> Vec<UnitName> {
     members.iter().filter(|unit| !relation.units.contains_key(unit)).cloned().collect()
 }
 
-/// What a unit databag on peers tells of rollouts.
+/// What a unit databag on peers tells of rollouts and of collection.
 pub fn rollout_texts(bag: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let keys = [node::NODE, node::NODES, node::ADDRESS, progress::PROGRESS];
+    let keys = [node::NODE, node::NODES, node::ADDRESS, progress::PROGRESS, COLLECTED];
     keys.into_iter().filter_map(|key| Some((key.to_owned(), bag.get(key)?.clone()))).collect()
 }
 

@@ -43,8 +43,8 @@ pub fn observe(index: &Index, beside: &Beside<'_>, snap: &Snap) -> Rollout {
     let Beside { context, remembered, .. } = beside;
     let own = told(index.own_texts.as_ref());
     let app = app_bag(index, beside.fresh);
-    let snapd =
-        machine::read(snap, &managed(index, remembered, context), may_move(&own, &app, &context.unit));
+    let managed = managed(index, remembered, context);
+    let snapd = machine::read(snap, &context.root, &managed, may_move(&own, &app, &context.unit));
     let peers = at(index, Endpoint::Peers).next();
     Rollout {
         now: beside.now,

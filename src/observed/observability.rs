@@ -3,9 +3,9 @@
 use crate::databag::dashboard::Memo;
 use crate::databag::record::{Content, Record};
 use crate::databag::{Fault, Topology, Values};
-use crate::juju::{RelationId, UnitName};
+use crate::juju::{AppName, RelationId, UnitName};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The records of one peer unit databag, by key.
 pub type Records = BTreeMap<String, Result<Record, Fault>>;
@@ -29,6 +29,8 @@ pub struct Observability {
     pub peer_records: BTreeMap<UnitName, Records>,
     /// The relations that a leader writes to, in any order.
     pub outgoing: Vec<Outgoing>,
+    /// Principal applications whose metrics a unit's collector sends to Prometheus.
+    pub collected: BTreeSet<AppName>,
     /// The charm's options for forwarding.
     pub options: ForwardOptions,
     /// Sizes that must not be exceeded.
@@ -77,7 +79,7 @@ pub struct ForwardOptions {
 /// `forward-host-health`: what becomes of groups that fire where no metrics arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostHealth {
-    /// Forwarded where lockstep collects that principal's jobs; nowhere as long as it collects none.
+    /// Forwarded where lockstep collects that principal's jobs.
     Auto,
     /// Forwarded.
     On,

@@ -1,4 +1,5 @@
-//! The only place that starts a process: hook tools, `snap`, `kubectl` and `systemd-run`.
+//! The only place that starts a process: hook tools, `snap`, `kubectl`, `otelcol` and
+//! `systemd-run`.
 //!
 //! Wrappers build an argument list, run it within a time limit and give typed values or a
 //! [`ToolError`]; they decide nothing. Matching on error texts happens here only.
@@ -7,6 +8,7 @@ mod clock;
 pub mod hook_tools;
 pub mod kubectl;
 mod line;
+pub mod otelcol;
 mod runner;
 pub mod snap;
 pub mod string_map;

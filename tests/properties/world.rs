@@ -276,6 +276,7 @@ impl World {
             own_records: own_records.unwrap_or_default(),
             peer_records: if self.leader { peer_records } else { BTreeMap::new() },
             outgoing,
+            collected: Default::default(),
             options: ForwardOptions::default(),
             limits: Limits::default(),
             values,
@@ -306,6 +307,7 @@ impl World {
                 "0.1.0-00000000",
             )),
             observability: Part::Changed { part: Box::new(self.part()), digest: Digest::of("the same") },
+            collection: Part::Unchanged,
         }
     }
 

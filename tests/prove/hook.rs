@@ -178,7 +178,7 @@ impl Tables {
                 Some(Effect::Alter(alteration @ Alteration::Move(_))) => {
                     return Pass::Moves(self.running.number(Running { rollout, alteration }));
                 }
-                Some(effect @ (Effect::ReadKube { .. } | Effect::Alter(_))) => {
+                Some(effect @ (Effect::ReadKube { .. } | Effect::Alter(_) | Effect::Collect(_))) => {
                     panic!("not in this world: {effect:?}")
                 }
             }

@@ -94,6 +94,7 @@ scenarios! {
     a_relation_that_the_controller_has_dropped_fails_no_hook_on_juju_4
     an_old_provider_is_forwarded_and_may_be_refreshed
     what_prometheus_loki_and_grafana_refuse_is_named
+    collection_scrapes_and_ships_and_leaves_nothing_behind
     ;
     twice in soak:
     demo_rollout
@@ -116,6 +117,9 @@ scenarios! {
     a_unit_that_failed_half_way_tells_what_is_done_and_goes_on_from_there
     an_admin_who_takes_a_unit_out_of_the_cohort_is_noticed
     an_auto_refresh_under_way_is_waited_for
+    collection_of_two_units_on_a_machine_shares_one_collector
+    collection_survives_a_store_outage_and_bad_jobs
+    collection_yields_to_another_collector_and_takes_over_when_it_goes
     every_command_that_a_status_tells_is_run_as_it_is_printed
     every_command_that_an_action_tells_is_run_as_it_is_printed
     f4_a_new_revision_of_a_worker_only_snap_makes_one_new_key

@@ -117,6 +117,7 @@ fn hand_on(
             | Endpoint::Worker
             | Endpoint::CosAgent
             | Endpoint::Peers
+            | Endpoint::ReceiveCaCert
             | Endpoint::Cohorts
             | Endpoint::FollowCohorts => continue,
         };

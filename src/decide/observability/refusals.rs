@@ -22,6 +22,7 @@ pub(super) fn name(
         | Endpoint::Worker
         | Endpoint::CosAgent
         | Endpoint::Peers
+        | Endpoint::ReceiveCaCert
         | Endpoint::Cohorts
         | Endpoint::FollowCohorts => return,
     };

@@ -29,7 +29,7 @@ pub(super) fn groups(
     let mut items = Vec::new();
     for (application, chosen) in &gathered.chosen {
         let rules = workshop.rules(chosen.rules(query), query);
-        let groups = rules.groups.iter().filter(|group| wanted(observed, group));
+        let groups = rules.groups.iter().filter(|group| wanted(observed, application, group));
         items.extend(application_groups(query, observed, application, groups));
     }
     for application in &gathered.held {
@@ -44,9 +44,11 @@ pub(super) fn groups(
     items
 }
 
-fn wanted(observed: &Observability, group: &Group) -> bool {
+/// Alerts on a host's health fire for ever where nobody collects the host's metrics.
+fn wanted(observed: &Observability, application: &AppName, group: &Group) -> bool {
     match observed.options.host_health {
         HostHealth::On => true,
+        HostHealth::Auto if observed.collected.contains(application) => true,
         HostHealth::Auto | HostHealth::Off => !group.is_host_health(),
     }
 }
@@ -158,7 +160,7 @@ fn held_groups(
         };
         let rules: Vec<Value> = rules.into_iter().filter_map(|r| relabelled(observed, r)).collect();
         let group = Group { name: name.clone(), fields: fields.clone(), rules: Vec::new() };
-        if wanted(observed, &group) && !rules.is_empty() {
+        if wanted(observed, application, &group) && !rules.is_empty() {
             let text = remote_write::render_group(&name, fields, rules);
             items.insert(name.clone(), Item::of(application, name, text));
         }

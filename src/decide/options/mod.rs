@@ -58,7 +58,7 @@ const SNAPS: &str =
     "kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl cdk-addons";
 
 /// Every option.
-pub const SPECS: [Spec; 17] = [
+pub const SPECS: [Spec; 18] = [
     text("snaps", SNAPS, |v| reads(v, rollout::snaps), "name or name=channel, by blanks, each once"),
     text("channel", "", |v| reads(v, rollout::channel), "empty, a channel, charm"),
     text("role", "", |v| one_of(v, &["", "control-plane", "worker"]), "empty, control-plane, worker"),
@@ -79,6 +79,7 @@ pub const SPECS: [Spec; 17] = [
     truth("install-missing", false),
     text("on-removal", "restore", |v| one_of(v, &["restore", "keep"]), "restore, keep"),
     text("kubeconfig", "", absolute_path, "an absolute path"),
+    text("collect", "auto", |v| one_of(v, &["auto", "off"]), "auto, off"),
     truth("forward-alert-rules", true),
     text("forward-host-health", "auto", |v| one_of(v, &["auto", "on", "off"]), "auto, on, off"),
 ];
@@ -101,6 +102,8 @@ pub struct Options {
     pub good: BTreeMap<String, Value>,
     /// A status for each wrong value.
     pub faults: Vec<Status>,
+    /// The option `collect`: whether collection may do anything.
+    pub collect: bool,
     /// What the observability concern goes by.
     pub forwarding: ForwardOptions,
     /// What rollouts go by.
@@ -124,6 +127,7 @@ pub fn read(config: &BTreeMap<String, Value>, last_good: &BTreeMap<String, Value
             options.good.insert(spec.name.to_owned(), value.clone());
         }
     }
+    options.collect = options.good.get("collect").and_then(Value::as_str) != Some("off");
     options.forwarding = forwarding(&options.good);
     options.rollout = RolloutOptions::of(&options.good);
     options

@@ -84,6 +84,15 @@ pub struct Outcome {
     pub follow_up: Option<u64>,
 }
 
+/// Whether this unit has a grant that it has not answered, so that its machine is the rollout's.
+pub fn is_moving(rollout: &Rollout) -> bool {
+    let progress = rollout.own.progress.as_ref().and_then(|progress| progress.as_ref().ok());
+    let answered = progress.map_or(0, |progress| progress.serial);
+    let granted = rollout.app.granted.as_ref().ok().and_then(|granted| granted.of(&rollout.unit));
+    progress.is_some_and(|progress| progress.state == State::Upgrading)
+        || granted.is_some_and(|grant| grant.serial != answered)
+}
+
 /// Decides for one unit.
 pub fn decide(rollout: &Rollout, options: &RolloutOptions) -> Outcome {
     let mut outcome = Outcome { memory: rollout.memory.clone(), ..Outcome::default() };

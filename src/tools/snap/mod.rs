@@ -10,6 +10,7 @@
 mod change;
 mod classify;
 mod cohort;
+mod connections;
 mod info;
 mod list;
 mod moves;
@@ -20,6 +21,7 @@ mod version;
 pub use change::{parse_changes, parse_tasks};
 pub use classify::classify;
 pub use cohort::parse_cohorts;
+pub use connections::parse_connections;
 pub use info::parse_info;
 pub use list::parse_list;
 pub use moves::{Move, SwitchTo, To};

@@ -1,6 +1,6 @@
-//! `snap services`.
+//! `snap services`, and what starts and stops them.
 
-use super::{Reach, Snap, args, text};
+use super::{MOVE_LIMIT, NOTE_LIMIT, Reach, Snap, args, text};
 use crate::snap::{Service, SnapName, Trouble};
 use std::collections::BTreeMap;
 
@@ -11,6 +11,26 @@ impl Snap {
     /// is not there is an error.
     pub fn services(&self) -> Result<BTreeMap<SnapName, Vec<Service>>, Trouble> {
         Ok(self.read(args(&["services"]), Reach::Local, parse_services)?.0)
+    }
+
+    /// Starts the services of a snap, now and at every boot.
+    pub fn start(&self, name: &SnapName) -> Result<(), Trouble> {
+        self.run(args(&["start", "--enable", name.as_str()]), Reach::Change(NOTE_LIMIT)).map(|_| ())
+    }
+
+    /// Stops them and starts those that are enabled.
+    pub fn restart(&self, name: &SnapName) -> Result<(), Trouble> {
+        self.run(args(&["restart", name.as_str()]), Reach::Change(NOTE_LIMIT)).map(|_| ())
+    }
+
+    /// Stops them, now and at every boot.
+    pub fn stop(&self, name: &SnapName) -> Result<(), Trouble> {
+        self.run(args(&["stop", "--disable", name.as_str()]), Reach::Change(NOTE_LIMIT)).map(|_| ())
+    }
+
+    /// Removes a snap with all its data.
+    pub fn remove(&self, name: &SnapName) -> Result<(), Trouble> {
+        self.run(args(&["remove", "--purge", name.as_str()]), Reach::Change(MOVE_LIMIT)).map(|_| ())
     }
 }
 

@@ -1,5 +1,7 @@
 mod golden;
+mod machine;
 mod properties;
+mod steps;
 
 use super::{Wanted, render};
 use crate::databag::{Topology, scrape};

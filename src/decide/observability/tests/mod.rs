@@ -55,6 +55,7 @@ impl World {
             own_records: BTreeMap::new(),
             peer_records: BTreeMap::new(),
             outgoing: [PROMETHEUS, LOKI, GRAFANA].map(outgoing).to_vec(),
+            collected: Default::default(),
             options: Default::default(),
             limits: Default::default(),
             values: Values::default(),

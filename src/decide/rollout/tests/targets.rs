@@ -53,7 +53,8 @@ fn creates(case: &Case) -> Option<Vec<String>> {
             | Effect::ReadGoalState
             | Effect::ReadInfo { .. }
             | Effect::ReadKube { .. }
-            | Effect::Alter(_),
+            | Effect::Alter(_)
+            | Effect::Collect(_),
         )
         | None => None,
     }

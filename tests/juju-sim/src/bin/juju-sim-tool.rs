@@ -70,7 +70,7 @@ fn door(zero: &Path) -> Result<(PathBuf, Vec<u8>), String> {
     Ok((PathBuf::from(variable("JUJU_AGENT_SOCKET_ADDRESS")?), context.into_vec()))
 }
 
-/// `ROOT/run/machine.socket`, if this program was found as `ROOT/usr/bin/NAME`.
+/// `ROOT/run/machine.socket`, if this program was found as `ROOT/usr/bin/NAME` or `ROOT/snap/SNAP/current/bin/NAME`.
 #[expect(clippy::disallowed_methods, reason = "a program called by its bare name was found in PATH")]
 fn machine_socket(zero: &Path) -> Option<PathBuf> {
     let found = if zero.components().count() > 1 {
@@ -80,8 +80,16 @@ fn machine_socket(zero: &Path) -> Option<PathBuf> {
         std::env::split_paths(&path).map(|dir| dir.join(zero)).find(|file| file.exists())?
     };
     let bin = found.parent()?;
-    let socket = bin.parent()?.parent()?.join("run/machine.socket");
-    (bin.ends_with("usr/bin") && socket.exists()).then_some(socket)
+    let root = if bin.ends_with("usr/bin") {
+        bin.parent()?.parent()?
+    } else if bin.ends_with("current/bin") {
+        // A program of a snap, called by its whole path.
+        bin.ancestors().nth(4)?
+    } else {
+        return None;
+    };
+    let socket = root.join("run/machine.socket");
+    socket.exists().then_some(socket)
 }
 
 /// Connects through the directory's descriptor: the path itself may be longer than a socket address holds.

@@ -4,6 +4,7 @@
 //! `snap`, `systemd-run`, `systemctl` and `juju-exec` are on every machine, `kubectl` and `k8s` where their snaps are;
 //! a scenario may add programs with fixed answers, which win.
 
+pub(crate) mod collector;
 mod systemd;
 
 use std::path::Path;
@@ -29,6 +30,7 @@ pub(crate) fn has(machine: &Machine, name: &str) -> bool {
     machine.programs.contains_key(name)
         || match name {
             "snap" => machine.snapd.presence != Presence::Absent,
+            collector::PROGRAM => machine.snapd.snaps.contains_key(collector::SNAP),
             name if KUBE_PROGRAMS.contains(&name) => machine.has_kubectl(name),
             name => PROGRAMS.contains(&name),
         }
@@ -46,6 +48,7 @@ pub(crate) fn call(world: &mut World, client: &Client, call: &Call) -> Turn {
             Turn::Done(systemd::run(world, &client.machine, client.by.unit.as_deref(), &call.args))
         }
         "k8s" | "kubectl" => crate::kube::call(world, client, &call.tool, &call.args),
+        collector::PROGRAM => Turn::Done(collector::call(&call.args)),
         "systemctl" => Turn::Done(systemd::ctl(world, &client.machine, &call.args)),
         name => Turn::Done(Reply {
             code: 127,
@@ -81,6 +84,7 @@ impl Sim {
                 (_, _) => {}
             }
         }
+        self.link_collector(machine)?;
         let name = format!("{}\n", hostname(&self.world.model.uuid, machine));
         for place in ["etc/hostname", "proc/sys/kernel/hostname"] {
             put(&paths.root.join(place), &name)?;

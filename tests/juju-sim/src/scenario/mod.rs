@@ -224,6 +224,7 @@ impl Step {
             | Self::AddressChange(_)
             | Self::DeleteAgentFiles(_)
             | Self::WriteAgentFile(_)
+            | Self::MachineFile(_)
             | Self::Program(_)
             | Self::Store(_)
             | Self::Snaps(_)

@@ -43,6 +43,7 @@ impl Step {
             Self::AddressChange(_) => "address-change",
             Self::DeleteAgentFiles(_) => "delete-agent-files",
             Self::WriteAgentFile(_) => "write-agent-file",
+            Self::MachineFile(_) => "machine-file",
             Self::Program(_) => "program",
             Self::Store(_) => "store",
             Self::Snaps(_) => "snaps",
@@ -169,6 +170,20 @@ impl Sim {
                 let deleted = delete_matching(&self.paths_of(&unit)?.agent(&unit), &step.glob)?;
                 self.say(format!("{unit} loses the files {}", deleted.join(", ")));
                 Ok(())
+            }
+            Step::MachineFile(step) => {
+                let machine = self.machine_named(None, Some(&step.unit))?;
+                let path = self.paths(&machine).root.join(step.path.trim_start_matches('/'));
+                let done = match &step.content {
+                    None => fs_err::remove_file(&path),
+                    Some(text) => {
+                        fs_err::create_dir_all(path.parent().unwrap_or(&path))?;
+                        fs_err::write(&path, text)
+                    }
+                };
+                let what = if step.content.is_some() { "has" } else { "loses" };
+                self.say(format!("machine {machine} {what} the file {}", step.path));
+                done.map_err(Into::into)
             }
             Step::WriteAgentFile(step) => {
                 let unit = self.unit_named(&step.unit)?;

@@ -73,6 +73,8 @@ pub enum Step {
     DeleteAgentFiles(FilesStep),
     /// Writes a file beside the charm directory.
     WriteAgentFile(WriteStep),
+    /// Writes or deletes a file of a machine.
+    MachineFile(MachineFileStep),
     /// Puts a program with a fixed answer on a machine.
     Program(ProgramStep),
     /// What the snap store publishes, and what goes wrong with it.
@@ -402,6 +404,19 @@ pub struct WriteStep {
     pub path: String,
     /// The whole content.
     pub content: String,
+}
+
+/// Of `machine-file`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct MachineFileStep {
+    /// On the machine of this unit.
+    pub unit: String,
+    /// Below the machine's root.
+    pub path: String,
+    /// The whole content; without it the file goes.
+    #[serde(default)]
+    pub content: Option<String>,
 }
 
 /// Of `program`.

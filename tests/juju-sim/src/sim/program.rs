@@ -58,6 +58,11 @@ impl Sim {
         loop {
             match turn {
                 Turn::Done(reply) => {
+                    if call.tool == "snap" {
+                        let starts =
+                            call.args.first().is_some_and(|verb| verb == "start" || verb == "restart");
+                        self.after_snap(&client.machine, starts)?;
+                    }
                     if let Some(by) = self.within(inside.as_mut(), &mut done)? {
                         return Ok(Called::Killed(by));
                     }

@@ -98,6 +98,14 @@ pub enum Effect {
     Go(Box<Target>),
     /// A snap is installed.
     Install(Box<Snap>),
+    /// A plug is connected to a slot.
+    Connect(String, String),
+    /// And no longer.
+    Disconnect(String, String),
+    /// The services of a snap: enabled or disabled, where that is asked for, and running or not.
+    Services(String, Option<bool>, bool),
+    /// A snap is removed.
+    Remove(String),
     /// A hold on a snap.
     Hold(String, Option<Hold>),
     /// The system's configuration; null takes away.

@@ -15,7 +15,7 @@ mod tests;
 
 pub use begin::NewChange;
 pub use change::{Change, Effect, Move, Place, Starter, Target};
-pub(crate) use cli::{Client, Reply, Turn, call};
+pub(crate) use cli::{Client, Reply, Turn, call, fstab};
 pub use model::{AutoRefresh, Hold, OnDisk, Presence, Service, Snap, SnapTimes, Snapd, is_snap_name};
 pub use setup::{SnapSpec, parse_duration};
 pub use tend::Tended;

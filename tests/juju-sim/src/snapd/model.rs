@@ -85,6 +85,10 @@ pub struct Snap {
     pub older: Vec<OnDisk>,
     /// By name, without the snap's.
     pub services: BTreeMap<String, Service>,
+    /// Names of its plugs.
+    pub plugs: Vec<String>,
+    /// Slots that show its log files, each with the directories.
+    pub log_slots: BTreeMap<String, Vec<String>>,
     /// Processes of its apps that are no services: a refresh waits for them.
     pub running: Vec<u32>,
     /// In bytes.
@@ -138,6 +142,8 @@ pub struct Snapd {
     pub version: String,
     /// By name.
     pub snaps: BTreeMap<String, Snap>,
+    /// `snap:plug` to `snap:slot`, or to `:slot` of snapd's own, in the order in which they were made.
+    pub connections: Vec<(String, String)>,
     /// In order of their ids.
     pub changes: Vec<Change>,
     /// The id of the next change.
@@ -156,6 +162,7 @@ impl Default for Snapd {
             presence: Presence::Up,
             version: "2.68.3".to_owned(),
             snaps: BTreeMap::new(),
+            connections: Vec::new(),
             changes: Vec::new(),
             next_change: 1,
             config: BTreeMap::new(),

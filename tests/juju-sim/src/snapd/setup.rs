@@ -46,7 +46,8 @@ impl World {
     pub(super) fn new_snap(&self, name: &str, number: u32, revision: &Revision) -> Snap {
         let of = self.store.snaps.get(name);
         let services = of.map(|snap| snap.services.clone()).unwrap_or_default();
-        let service = Service { enabled: true, active: !revision.crashes, restarts: 0 };
+        let starts = !of.is_some_and(|snap| snap.services_disabled);
+        let service = Service { enabled: starts, active: starts && !revision.crashes, restarts: 0 };
         Snap {
             name: name.to_owned(),
             revision: number.to_string(),
@@ -59,6 +60,8 @@ impl World {
             held: None,
             older: Vec::new(),
             services: services.into_iter().map(|name| (name, service.clone())).collect(),
+            plugs: of.map(|snap| snap.plugs.clone()).unwrap_or_default(),
+            log_slots: of.map(|snap| snap.log_slots.clone()).unwrap_or_default(),
             running: Vec::new(),
             size: revision.size,
             refreshed: self.clock,

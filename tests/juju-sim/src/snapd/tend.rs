@@ -78,7 +78,34 @@ impl World {
                         }
                     }
                     Effect::Install(snap) => {
+                        let of = self.store.snaps.get(&snap.name);
+                        for plug in of.map(|of| of.auto_connected.clone()).unwrap_or_default() {
+                            snapd.connections.push(connected(&snap.name, &plug));
+                        }
                         snapd.snaps.insert(snap.name.clone(), *snap);
+                    }
+                    Effect::Connect(plug, slot) => {
+                        let one = (plug, slot);
+                        if !snapd.connections.contains(&one) {
+                            snapd.connections.push(one);
+                        }
+                    }
+                    Effect::Disconnect(plug, slot) => {
+                        snapd.connections.retain(|one| *one != (plug.clone(), slot.clone()));
+                    }
+                    Effect::Services(name, enabled, active) => {
+                        let stays = self.store.stays_up(snapd.snaps.get(&name));
+                        let services = snapd.snaps.get_mut(&name).map(|snap| &mut snap.services);
+                        for service in services.into_iter().flat_map(|services| services.values_mut()) {
+                            service.restarts += u32::from(active && service.active);
+                            service.enabled = enabled.unwrap_or(service.enabled);
+                            service.active = active && stays && service.enabled;
+                        }
+                    }
+                    Effect::Remove(name) => {
+                        snapd.snaps.remove(&name);
+                        let of = |end: &String| end.split(':').next() == Some(name.as_str());
+                        snapd.connections.retain(|(plug, slot)| !of(plug) && !of(slot));
                     }
                     Effect::Hold(name, hold) => {
                         if let Some(snap) = snapd.snaps.get_mut(&name) {
@@ -116,6 +143,11 @@ impl World {
         of.snapd.last_refresh = Some(time);
         self.auto_refresh(machine, time);
     }
+}
+
+/// A plug of a snap, connected to the slot of snapd's own that it is for.
+fn connected(snap: &str, plug: &str) -> (String, String) {
+    (format!("{snap}:{plug}"), format!(":{plug}"))
 }
 
 /// The end of a refresh.

@@ -128,6 +128,14 @@ pub struct StoreSnap {
     pub base: Option<String>,
     /// Services that every revision has.
     pub services: Vec<String>,
+    /// Plugs that every revision has.
+    pub plugs: Vec<String>,
+    /// Those that are connected by an installation.
+    pub auto_connected: Vec<String>,
+    /// Slots that show its log files, each with the directories.
+    pub log_slots: BTreeMap<String, Vec<String>>,
+    /// Services are stopped and disabled when it is installed.
+    pub services_disabled: bool,
     /// All that was ever published, by number.
     pub revisions: BTreeMap<u32, Revision>,
     /// What is released now.
@@ -162,6 +170,13 @@ pub struct Store {
 }
 
 impl Store {
+    /// Whether the services of an installed snap stay up.
+    pub(crate) fn stays_up(&self, snap: Option<&crate::snapd::Snap>) -> bool {
+        let of = snap
+            .and_then(|snap| self.snaps.get(&snap.name)?.revisions.get(&snap.revision.parse::<u32>().ok()?));
+        !of.is_some_and(|revision| revision.crashes)
+    }
+
     /// An empty store; keys follow from the seed.
     pub fn new(seed: u64) -> Self {
         Self {
@@ -198,6 +213,10 @@ impl StoreSnap {
             description: format!("This is {name}."),
             base: None,
             services: Vec::new(),
+            plugs: Vec::new(),
+            auto_connected: Vec::new(),
+            log_slots: BTreeMap::new(),
+            services_disabled: false,
             revisions: BTreeMap::new(),
             heads: ChannelMap::new(),
             released: BTreeMap::new(),

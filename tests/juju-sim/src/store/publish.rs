@@ -1,5 +1,7 @@
 //! What publishers do: releases, and closing of channels.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::{Channel, Confinement, Phased, Publisher, Revision, Store, StoreSnap};
@@ -25,6 +27,14 @@ pub struct Publish {
     pub size: Option<u64>,
     /// Services of the snap, once and for all.
     pub services: Option<Vec<String>>,
+    /// Plugs of the snap, once and for all.
+    pub plugs: Option<Vec<String>>,
+    /// Those that are connected as soon as it is installed.
+    pub auto_connected: Option<Vec<String>>,
+    /// Slots that show its log files, each with the directories, once and for all.
+    pub log_slots: Option<BTreeMap<String, Vec<String>>>,
+    /// Whether its services are stopped and disabled when it is installed.
+    pub services_disabled: Option<bool>,
     /// Publisher, once and for all.
     pub publisher: Option<Publisher>,
     /// Its services do not stay up.
@@ -46,6 +56,10 @@ impl Store {
         let channel = publish.channel.as_deref().map(Channel::parse).transpose()?;
         let arch = publish.arch.clone().unwrap_or_else(|| "amd64".to_owned());
         snap.services = publish.services.clone().unwrap_or_else(|| snap.services.clone());
+        snap.plugs = publish.plugs.clone().unwrap_or_else(|| snap.plugs.clone());
+        snap.auto_connected = publish.auto_connected.clone().unwrap_or_else(|| snap.auto_connected.clone());
+        snap.log_slots = publish.log_slots.clone().unwrap_or_else(|| snap.log_slots.clone());
+        snap.services_disabled = publish.services_disabled.unwrap_or(snap.services_disabled);
         snap.publisher = publish.publisher.clone().unwrap_or_else(|| snap.publisher.clone());
         let last = snap.revisions.values().next_back();
         let confinement = publish.confinement.or(last.map(|r| r.confinement)).unwrap_or_default();

@@ -223,6 +223,7 @@ impl World {
             }
             // No unit of these worlds has a kubeconfig.
             Effect::ReadKube { .. } => panic!("{number} asks for a cluster that it has no key to"),
+            Effect::Collect(_) => panic!("no rollout of {number} collects"),
             Effect::CreateCohorts { names } => {
                 self.create(names, &mut hook.rollout.store);
                 hook.rollout.app.fresh = false;

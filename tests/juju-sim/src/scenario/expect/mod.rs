@@ -96,6 +96,7 @@ impl Sim {
             }
             Expect::Snap(e) => self.judge_snap(e),
             Expect::SnapChanges(e) => self.judge_snap_changes(e),
+            Expect::File(e) => self.judge_file(e),
             Expect::Ports(e) => {
                 let unit = self.unit_named(&e.unit)?;
                 let ports: Vec<String> = self

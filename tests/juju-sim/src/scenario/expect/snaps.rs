@@ -4,6 +4,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::FileExpect;
 use crate::sim::Sim;
 use crate::snapd::Change;
 
@@ -86,6 +87,26 @@ pub struct SnapChangesExpect {
 }
 
 impl Sim {
+    pub(super) fn judge_file(&self, e: &FileExpect) -> Result<()> {
+        let machine = self.machine_named(None, Some(&e.unit))?;
+        let path = self.paths(&machine).root.join(e.path.trim_start_matches('/'));
+        ensure!(path.exists() != e.absent, "{} is {}there", e.path, if e.absent { "" } else { "not " });
+        if e.absent {
+            return Ok(());
+        }
+        let text = fs_err::read_to_string(&path)?;
+        for part in &e.holds {
+            ensure!(text.contains(part), "{} does not hold {part:?}", e.path);
+        }
+        for part in &e.holds_not {
+            ensure!(!text.contains(part), "{} holds {part:?}", e.path);
+        }
+        let mode = std::os::unix::fs::PermissionsExt::mode(&path.metadata()?.permissions()) & 0o7777;
+        let mode = format!("{mode:o}");
+        ensure!(e.mode.as_ref().is_none_or(|wanted| *wanted == mode), "{} has mode {mode}", e.path);
+        Ok(())
+    }
+
     pub(super) fn judge_snap(&self, e: &SnapExpect) -> Result<()> {
         let machine = self.machine_named(e.machine.as_deref(), e.unit.as_deref())?;
         let of = self.world.machines.get(&machine).context("no such machine")?;

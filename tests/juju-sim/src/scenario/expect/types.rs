@@ -48,6 +48,26 @@ pub enum Expect {
     Snap(SnapExpect),
     /// Changes of snaps.
     SnapChanges(SnapChangesExpect),
+    /// A file of a machine.
+    File(FileExpect),
+}
+
+/// A file of a machine.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct FileExpect {
+    /// On the machine of this unit.
+    pub unit: String,
+    /// Below the machine's root.
+    pub path: String,
+    /// It is not there.
+    pub absent: bool,
+    /// Texts that occur in it.
+    pub holds: Vec<String>,
+    /// Texts that do not.
+    pub holds_not: Vec<String>,
+    /// Its mode, in octal.
+    pub mode: Option<String>,
 }
 
 /// A status.

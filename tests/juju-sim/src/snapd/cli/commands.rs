@@ -1,7 +1,7 @@
 //! Which commands there are, and which flags each takes.
 
 use super::flags::{Flags, Kind, Spec};
-use super::{Client, Turn, changes, config, info, install, list, many, refresh, switch};
+use super::{Client, Turn, changes, config, info, install, list, many, plugs, refresh, run, switch};
 use crate::world::World;
 
 /// Carries a command out.
@@ -85,6 +85,13 @@ const SERVICES: &Spec = &[flag("global"), ("user", Some('u'), Kind::Bool)];
 const SET: &Spec = &[("string", Some('s'), Kind::Bool), ("typed", Some('t'), Kind::Bool), NO_WAIT];
 const GET: &Spec =
     &[("doc", Some('d'), Kind::Bool), ("list", Some('l'), Kind::Bool), ("typed", Some('t'), Kind::Bool)];
+const CONNECTIONS: &Spec = &[flag("all")];
+const CONNECT: &Spec = &[NO_WAIT];
+const DISCONNECT: &Spec = &[NO_WAIT, flag("forget")];
+const START: &Spec = &[NO_WAIT, flag("enable")];
+const RESTART: &Spec = &[NO_WAIT, flag("reload")];
+const STOP: &Spec = &[NO_WAIT, flag("disable")];
+const REMOVE: &Spec = &[NO_WAIT, flag("purge"), value("revision")];
 const KNOWN: &Spec = &[flag("remote"), flag("direct")];
 
 /// A command by its name: its flags, and the words for what it needs.
@@ -104,21 +111,25 @@ pub(super) fn command(name: &str) -> Option<(Command, &'static Spec, Option<&'st
         "services" => (list::services, SERVICES, None),
         "set" => (config::set, SET, Some("<snap>")),
         "get" => (config::get, GET, Some("<snap>")),
+        "connections" => (plugs::connections, CONNECTIONS, None),
+        "connect" => (plugs::connect, CONNECT, Some("<snap>:<plug>")),
+        "disconnect" => (plugs::disconnect, DISCONNECT, Some("<snap>:<plug>")),
+        "start" => (run::start, START, Some("<service> (at least 1 argument)")),
+        "restart" => (run::restart, RESTART, Some("<service> (at least 1 argument)")),
+        "stop" => (run::stop, STOP, Some("<service> (at least 1 argument)")),
+        "remove" => (run::remove, REMOVE, some),
         "known" => (config::known, KNOWN, Some("<assertion type>")),
         _ => return None,
     })
 }
 
 /// Commands that the real client has and this simulator has not.
-pub(super) const OTHERS: [&str; 27] = [
+pub(super) const OTHERS: [&str; 20] = [
     "abort",
     "ack",
     "alias",
     "aliases",
-    "connect",
-    "connections",
     "disable",
-    "disconnect",
     "download",
     "enable",
     "find",
@@ -130,12 +141,8 @@ pub(super) const OTHERS: [&str; 27] = [
     "model",
     "pack",
     "prefer",
-    "remove",
-    "restart",
     "revert",
     "run",
-    "start",
-    "stop",
     "unalias",
     "warnings",
 ];

@@ -11,8 +11,10 @@ mod list;
 mod many;
 mod messages;
 mod offline;
+mod plugs;
 mod refresh;
 mod rows;
+mod run;
 mod switch;
 mod text;
 
@@ -20,6 +22,7 @@ use super::{Presence, Starter};
 use crate::world::{Time, World};
 use commands::{OTHERS, command};
 use flags::Flags;
+pub(crate) use plugs::fstab;
 #[cfg(test)]
 pub(super) use text::human;
 

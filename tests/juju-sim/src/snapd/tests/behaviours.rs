@@ -310,8 +310,8 @@ fn what_the_real_client_rejects_is_64_and_a_problem() {
         assert_eq!((reply.code, reply.stderr.as_str()), (64, format!("error: {text}\n").as_str()));
         assert_eq!(reply.problem.as_deref(), Some(text));
     }
-    let reply = run(&mut w, &["remove", "kubelet"]);
-    assert_eq!(reply.problem.as_deref(), Some("snap remove: not simulated"));
+    let reply = run(&mut w, &["revert", "kubelet"]);
+    assert_eq!(reply.problem.as_deref(), Some("snap revert: not simulated"));
 }
 
 #[test]
