@@ -1,7 +1,8 @@
 //! Tables over whole decisions.
 
 use super::*;
-use crate::databag::node::Node;
+use crate::databag::granted::Granted;
+use crate::databag::node::{Node, Role};
 use crate::databag::progress::Progress;
 use crate::juju::{Context, Level, Scope, Timestamp};
 use crate::observed::Part;
@@ -130,4 +131,34 @@ fn a_follower_writes_no_application_databag_and_a_leaving_unit_none() {
         leaving.leader = true;
         assert!(is_empty(&decide(&leaving)));
     }
+}
+
+/// A unit whose collector has a first step to take.
+fn collecting() -> Observed {
+    let part = Box::new(collection::tests::part());
+    let mut observed = observed();
+    // The rollout has read all that it asks for.
+    observed.rollout.goal = Some(Ok(Default::default()));
+    observed.rollout.app.fresh = true;
+    Observed { collection: Part::Changed { part, digest: Digest::of("gate") }, ..observed }
+}
+
+#[test]
+fn a_unit_that_may_move_or_writes_what_a_leader_decides_leaves_its_collector_alone() {
+    let plan = decide(&collecting());
+    assert!(matches!(plan.effect, Some(Effect::Collect(_))), "{:?}", plan.effect);
+    let mut granted = collecting();
+    let unit = granted.context.unit.clone();
+    let mut grants = Granted::default();
+    grants.grant(unit, None, Role::Worker, "1-0123abcd".parse().unwrap());
+    granted.rollout.app.granted = Ok(grants);
+    let plan = decide(&granted);
+    assert!(!matches!(plan.effect, Some(Effect::Collect(_))), "{:?}", plan.effect);
+    assert_eq!(plan.remember.collection, granted.remembered.collection);
+    let mut leading = collecting();
+    leading.leader = true;
+    leading.own.insert(("peers:1".parse().unwrap(), Scope::App), BTreeMap::new());
+    let plan = decide(&leading);
+    assert!(plan.writes.iter().any(|write| write.scope == Scope::App));
+    assert_eq!((plan.effect, plan.follow_up), (None, Some(rollout::AT_ONCE)));
 }

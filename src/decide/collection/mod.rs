@@ -14,7 +14,7 @@ mod render;
 mod setup;
 mod shared;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod wish;
 
 pub use render::{Rendered, Wanted, id_of, probe, render};

@@ -6,7 +6,7 @@ use crate::databag::scrape;
 use crate::decide::collection::{Outcome, decide, id_of, snap};
 use crate::juju::{Level, Timestamp, UnitName};
 use crate::observed::collection::{Collection, Done, Failure, File, Machine, Occasion, Sinks, Source, Step};
-use crate::snap::{Alteration, Architecture, Connection, Installed, Mount, Place, SnapName};
+use crate::snap::{Alteration, Architecture, Connection, Installed, Mount, Place};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -127,11 +127,11 @@ impl Case {
             }
             Step::Alter(Alteration::Install { to, .. } | Alteration::Move(to)) => {
                 let Place::Revision(revision) = to.to else { panic!("a revision") };
-                machine.installed = Ok(Some(installed(&revision.to_string(), "-")));
+                machine.installed = Ok(Some(installed(&revision.to_string(), false)));
             }
             Step::Alter(Alteration::Hold { .. }) => {
                 if let Ok(Some(snap)) = &mut machine.installed {
-                    *snap = installed(&snap.revision.to_string(), "held");
+                    *snap = installed(&snap.revision.to_string(), true);
                 }
             }
             Step::Alter(_) => panic!("{step:?}"),
@@ -161,13 +161,12 @@ impl Case {
 }
 
 /// The collector as `snap list` shows it.
-pub(super) fn installed(revision: &str, notes: &str) -> Installed {
-    let row = format!(
-        "Name Version Rev Tracking Publisher Notes\n{} 0.130 {revision} latest/stable canonical** {notes}\n",
-        snap()
-    );
-    let _: SnapName = snap();
-    crate::tools::snap::parse_list(&row).unwrap().remove(&snap()).unwrap()
+pub(super) fn installed(revision: &str, held: bool) -> Installed {
+    let row = json!({
+        "name": snap(), "version": "0.130", "revision": revision, "tracking": null,
+        "notes": if held { json!(["held"]) } else { json!([]) },
+    });
+    serde_json::from_value(row).unwrap()
 }
 
 /// A step in a few words.

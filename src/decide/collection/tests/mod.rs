@@ -5,6 +5,7 @@ mod steps;
 
 use super::{Wanted, render};
 use crate::databag::{Topology, scrape};
+use crate::observed::Collection;
 use crate::snap::Mount;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,6 +30,11 @@ pub(crate) fn wanted() -> Wanted {
         host_logs: true,
         sole: None,
     }
+}
+
+/// What a unit observes beside a principal that tells a job and a slot, where COS takes both.
+pub(crate) fn part() -> Collection {
+    machine::Case::new().part
 }
 
 /// The same with a principal that tells these jobs and slots.

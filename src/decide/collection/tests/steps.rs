@@ -254,12 +254,12 @@ fn a_snapd_without_holds_is_no_fault_and_another_revision_is_moved() {
     let mut case = Case::new();
     case.fails.insert("hold", Failure { unsupported: true, ..failure(false) });
     assert_eq!(worst(&case.pass().1), Some(Level::Active));
-    case.part.machine.installed = Ok(Some(installed("79", "-")));
+    case.part.machine.installed = Ok(Some(installed("79", false)));
     let (steps, _) = case.pass();
     // snapd itself starts the services of a snap anew that it moves.
     assert_eq!(steps, ["hold", "move", "read"]);
     // Another lockstep unit, of another charm build, wants another one: nobody moves it to and fro.
-    case.part.machine.installed = Ok(Some(installed("79", "-")));
+    case.part.machine.installed = Ok(Some(installed("79", false)));
     let lock = "LCK..opentelemetry-collector--rev79__lockstep_1";
     case.part.machine.locks.insert(lock.to_owned(), Some(unit("lockstep/1")));
     assert!(!case.pass().0.contains(&"move".to_owned()));

@@ -95,6 +95,15 @@ fn the_placeholder_goes_from_metrics_and_becomes_a_matcher_for_logs() {
 }
 
 #[test]
+fn host_health_of_who_is_collected_goes_out() {
+    let given = groups(&[group("harbor_7d1f3c2a_db_HostHealth_rules", &["HostDown"]), group("g", &["A"])]);
+    let world = World::new().principal(3, "db/0", &config(given.clone(), given, &[]));
+    let collected = |app: &str| world.clone().with(|o| o.collected.extend([app.parse().unwrap()])).settle();
+    assert_eq!(alerts(&collected("db"), PROMETHEUS), ["HostDown", "A"]);
+    assert_eq!(alerts(&collected("web"), PROMETHEUS), ["A"]);
+}
+
+#[test]
 fn options_choose_what_goes_out() {
     let given = groups(&[
         group("harbor_7d1f3c2a_db_HostHealth_rules", &["HostDown"]),
