@@ -71,6 +71,7 @@ pub fn observe(index: &Index, beside: &Beside<'_>) -> Collection {
         host: beside.host.unwrap_or_default().to_owned(),
         architecture: beside.architecture,
         sources: BTreeMap::new(),
+        silent: BTreeSet::new(),
         remote_write,
         loki,
         certificates: found,
@@ -100,6 +101,13 @@ pub fn is_due(part: &Collection, gate: Digest) -> bool {
     let again = again.min().is_some_and(|again| again <= part.now);
     let down = part.occasion == Occasion::UpdateStatus && memory.applied.is_some() && !part.machine.active;
     memory.gate != Some(gate) || again || down || part.occasion == Occasion::Removing
+}
+
+/// The related principals of which there is no source.
+pub fn silent(index: &Index, sources: &BTreeMap<UnitName, Source>) -> BTreeSet<UnitName> {
+    let relations = index.relations.iter().filter(|(id, _)| id.endpoint == Endpoint::CosAgent);
+    let related = relations.flat_map(|(_, relation)| relation.units.keys());
+    related.filter(|unit| !sources.contains_key(*unit)).cloned().collect()
 }
 
 /// Reads what principals want to have collected, where this pass has not read it yet. Of a unit with two

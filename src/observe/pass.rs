@@ -139,6 +139,7 @@ pub fn observe(observer: &Observer<'_>) -> Result<Observation, ToolError> {
         let collection = if full_read.is_some() || collection::is_due(&collector, gate) {
             let mut reader = Reader { tools, context, values: &mut values, broken, jobs };
             collector.sources = collection::sources(&mut reader, &kept.index)?;
+            collector.silent = collection::silent(&kept.index, &collector.sources);
             Part::Changed { part: collector, digest: gate }
         } else {
             Part::Unchanged

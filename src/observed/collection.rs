@@ -26,6 +26,8 @@ pub struct Collection {
     pub architecture: Architecture,
     /// The principals on `cos-agent` that have told something.
     pub sources: BTreeMap<UnitName, Source>,
+    /// Those that are related and tell nothing now, or nothing that can be read.
+    pub silent: BTreeSet<UnitName>,
     /// Where metrics go.
     pub remote_write: Sinks,
     /// Where log lines go.

@@ -17,6 +17,8 @@ pub struct CollectionMemory {
     pub validated: Option<Digest>,
     /// The digest of what the service was last started with; none: not by this unit.
     pub applied: Option<Digest>,
+    /// The principals of what is in force.
+    pub principals: BTreeSet<UnitName>,
     /// Principals whose jobs the collector refuses, by the digest of what they tell.
     pub refused: BTreeMap<UnitName, Digest>,
     /// The log slots that this unit has connected.

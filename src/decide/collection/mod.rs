@@ -75,6 +75,7 @@ pub fn decide(part: &Collection, on: bool, gate: Digest) -> Outcome {
     let (mut statuses, wish) = wish::of(part, on, &memory);
     let (way, collected) = match &wish {
         Wish::Nothing => (leave::next(part, &mut memory), Some(None)),
+        Wish::AsItIs => (Way::Settled(Vec::new()), None),
         Wish::Collect(wanted) => {
             let waits =
                 memory.trouble.as_ref().filter(|setback| part.done.is_empty() && part.now < setback.again);

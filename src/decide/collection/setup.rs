@@ -30,6 +30,9 @@ pub(super) fn next(
     let mut found = Vec::new();
     let way = steps(part, wanted, rendered.as_ref(), memory, &mut found).err();
     let way = way.unwrap_or(Way::Settled(found));
+    if matches!(way, Way::Settled(_)) {
+        memory.principals = part.sources.keys().cloned().collect();
+    }
     let settled = matches!(way, Way::Settled(_)) && part.machine.active;
     let collected = rendered.filter(|rendered| settled && is_in_force(part, rendered.digest));
     (

@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) enum Wish {
     /// Nothing of this unit is to be on the machine.
     Nothing,
+    /// What is in force stays.
+    AsItIs,
     /// That.
     Collect(Box<Wanted>),
 }
@@ -26,7 +28,8 @@ pub(super) fn of(part: &Collection, on: bool, memory: &CollectionMemory) -> (Vec
         let jobs = &source.jobs;
         !jobs.jobs.is_empty() || !jobs.slots.is_empty() || !jobs.faults.is_empty()
     });
-    if !on || !related || !told || part.occasion == Occasion::Removing {
+    let lost = part.silent.iter().find(|unit| memory.principals.contains(*unit));
+    if !on || !related || !(told || lost.is_some()) || part.occasion == Occasion::Removing {
         return (Vec::new(), Wish::Nothing);
     }
     let rivals = rivals(part);
@@ -37,7 +40,13 @@ pub(super) fn of(part: &Collection, on: bool, memory: &CollectionMemory) -> (Vec
         );
         return (vec![Status::new(Level::Waiting, line)], Wish::Nothing);
     }
-    let statuses = statuses(part, memory);
+    let mut statuses = statuses(part, memory);
+    if let Some(unit) = lost {
+        // It starts anew, or sends garbage, which another concern names.
+        let line = format!("{unit} tells nothing that can be read: what was collected before goes on");
+        statuses.push(Status::new(Level::Active, line));
+        return (statuses, Wish::AsItIs);
+    }
     if part.remote_write.urls.is_empty() && part.loki.urls.is_empty() {
         return (statuses, Wish::Nothing);
     }

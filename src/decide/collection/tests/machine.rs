@@ -42,6 +42,7 @@ impl Case {
                 host: wanted.host,
                 architecture: Architecture::Amd64,
                 sources: BTreeMap::new(),
+                silent: BTreeSet::new(),
                 remote_write: sinks("http://prometheus/write"),
                 loki: sinks("http://loki/push"),
                 certificates: BTreeSet::new(),

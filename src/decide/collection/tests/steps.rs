@@ -321,3 +321,24 @@ fn an_architecture_without_a_collector_is_told_with_the_way_out() {
         (0, vec!["blocked: there is no collector for riscv64: set collect=off".to_owned()])
     );
 }
+
+#[test]
+fn a_principal_that_sends_garbage_or_starts_anew_costs_nothing() {
+    let mut case = running();
+    case.part.sources.clear();
+    case.part.silent.insert(unit("ledger-db/0"));
+    let (steps, outcome) = case.pass();
+    assert_eq!((steps, &outcome.collected), (vec![], &None));
+    let line = "active: ledger-db/0 tells nothing that can be read: what was collected before goes on";
+    assert_eq!(lines(&outcome), [line]);
+    // One that has never told anything holds nobody up.
+    let mut case = Case::new();
+    case.part.silent.insert(unit("web/0"));
+    assert_eq!(worst(&case.pass().1), Some(Level::Active));
+    case.tells("ledger-db/0", json!([{"job_name": "b"}]), &[]);
+    assert!(case.pass().0.contains(&"restart".to_owned()));
+    // And one that is gone is gone.
+    let mut case = running();
+    case.part.sources.clear();
+    assert!(case.pass().0.contains(&"withdraw".to_owned()));
+}
