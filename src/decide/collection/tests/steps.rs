@@ -297,6 +297,16 @@ fn two_units_on_a_machine_share_the_snap_and_one_ships_the_machines_lines() {
 }
 
 #[test]
+fn of_two_that_ship_the_machines_lines_the_first_by_name_goes_on() {
+    for (other, goes_on) in [("lockstep/1", false), ("lockstep/12", true)] {
+        let mut case = running();
+        case.has_file("other.yaml", &format!("# lockstep {other} host\n"));
+        case.pass();
+        assert_eq!(case.own_file().unwrap().header.as_ref().unwrap().host, goes_on, "{other}");
+    }
+}
+
+#[test]
 fn what_is_not_related_or_not_told_is_quiet_and_a_missing_url_is_waited_for() {
     let mut case = Case::new();
     case.part.remote_write = Default::default();
