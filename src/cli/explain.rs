@@ -3,6 +3,7 @@
 use super::show_status::show_status;
 use super::table::table;
 use crate::observed::Observed;
+use crate::observed::collection::Step;
 use crate::plan::{Effect, Plan};
 use crate::snap::{Alteration, Place, Relocation, SnapName};
 use serde_json::{Value, json};
@@ -85,11 +86,43 @@ fn effect(effect: &Effect) -> String {
         Effect::ReadKube { whole: true } => "asks the API server about the cluster".to_owned(),
         Effect::ReadKube { whole: false } => "asks the API server about its own node".to_owned(),
         Effect::CreateCohorts { names } => format!("has the store make keys of {}", joined(names)),
-        Effect::Alter(Alteration::Move(to)) => format!("refreshes {}", place(to)),
-        Effect::Alter(Alteration::Install { to, .. }) => format!("installs {}", place(to)),
-        Effect::Alter(Alteration::Hold { names }) => format!("holds {}", joined(names)),
-        Effect::Alter(Alteration::Unhold { names }) => format!("takes the hold off {}", joined(names)),
-        Effect::Alter(Alteration::LeaveCohort { name }) => format!("takes {name} out of its cohort"),
+        Effect::Alter(alteration) => altered(alteration),
+        Effect::Collect(step) => collected(step),
+    }
+}
+
+fn altered(alteration: &Alteration) -> String {
+    match alteration {
+        Alteration::Move(to) => format!("refreshes {}", place(to)),
+        Alteration::Install { to, .. } => format!("installs {}", place(to)),
+        Alteration::Hold { names } => format!("holds {}", joined(names)),
+        Alteration::Unhold { names } => format!("takes the hold off {}", joined(names)),
+        Alteration::LeaveCohort { name } => format!("takes {name} out of its cohort"),
+    }
+}
+
+/// A step of the collector. Configurations are never shown: they have the principals' secrets.
+fn collected(step: &Step) -> String {
+    match step {
+        Step::Lock { name } => format!("places the collector's lock {name}"),
+        Step::Bundle { text: Some(_) } => "writes the collector's certificates".to_owned(),
+        Step::Bundle { text: None } => "takes the collector's certificates away".to_owned(),
+        Step::Validate { .. } => "has the collector validate its configuration".to_owned(),
+        Step::Probe { parts } => {
+            format!("has the collector validate the jobs of {} principals each", parts.len())
+        }
+        Step::Place { text: Some(_) } => "puts the collector's configuration in force".to_owned(),
+        Step::Place { text: None } => "takes the collector's configuration away".to_owned(),
+        Step::Alter(alteration) => altered(alteration),
+        Step::ReadConnections => "reads the collector's connections".to_owned(),
+        Step::ConnectPlug { plug, slot } => format!("connects the collector's {plug} to :{slot}"),
+        Step::Connect { slot } => format!("connects the collector's logs to {slot}"),
+        Step::Disconnect { slot } => format!("disconnects the collector's logs from {slot}"),
+        Step::Start => "starts the collector".to_owned(),
+        Step::Restart => "starts the collector anew".to_owned(),
+        Step::Stop => "stops the collector".to_owned(),
+        Step::RemoveSnap => "removes the collector".to_owned(),
+        Step::Withdraw => "takes away what this unit wrote for the collector".to_owned(),
     }
 }
 

@@ -329,6 +329,6 @@ fn answered(seen: &mut Rollout, effect: &Effect) -> bool {
             let trouble = kube::Trouble { kind: kube::TroubleKind::NoAnswer, text: text.clone() };
             seen.kube.seen.replace(Seen::nothing(&trouble, *whole)).is_none()
         }
-        Effect::Alter(_) => false,
+        Effect::Alter(_) | Effect::Collect(_) => false,
     }
 }
