@@ -22,8 +22,6 @@ use std::path::Path;
 
 /// Larger files in the collector's directory are not ours.
 const FILE_LIMIT: u64 = 8 << 20;
-/// The hook in which a unit is departing, and `stop`, are not its last ones.
-const LEAVES: PlainHook = PlainHook::Stop;
 
 /// What is known beside the index.
 #[derive(Debug)]
@@ -172,7 +170,8 @@ fn occasion(event: Option<&Event>, unit: &UnitName) -> Occasion {
     match event {
         Some(Event::Plain(PlainHook::Remove)) => Occasion::Removing,
         Some(Event::Plain(PlainHook::UpdateStatus)) => Occasion::UpdateStatus,
-        Some(Event::Plain(hook)) if *hook == LEAVES => Occasion::Leaving,
+        // Hooks of other relations may still come.
+        Some(Event::Plain(PlainHook::Stop)) => Occasion::Leaving,
         Some(Event::Relation(event))
             if event.hook == RelationHook::Departed && event.departing_unit.as_ref() == Some(unit) =>
         {

@@ -82,6 +82,8 @@ pub fn decide(part: &Collection, on: bool, gate: Digest) -> Outcome {
             if let Some(setback) = waits {
                 statuses.push(setback.status.clone());
                 let follow_up = Some(setback.again.0.saturating_sub(part.now.0).max(1));
+                // What has changed meanwhile is looked at then.
+                memory.gate = Some(gate);
                 return Outcome { statuses, follow_up, memory, ..Outcome::default() };
             }
             setup::next(part, wanted, &mut memory)
