@@ -33,6 +33,11 @@ const DELAYS: [u64; 4] = [60, 120, 300, 600];
 /// After a start the service is looked at again: one that does not stay up counts as started at once.
 const LOOK_AGAIN: u64 = 60;
 
+/// So many steps are taken in one pass; what is left, such as a hundred log slots, is for the next.
+const STEPS: usize = 30;
+/// How soon that is, in seconds.
+const SOON: u64 = 5;
+
 /// What collection wants to be true.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
@@ -95,7 +100,11 @@ pub fn decide(part: &Collection, on: bool, gate: Digest) -> Outcome {
             // Should the step not be taken in this pass, the next one looks again.
             statuses.extend(during.clone());
             memory.gate = None;
-            outcome.step = Some((*step, during));
+            if part.done.len() < STEPS {
+                outcome.step = Some((*step, during));
+            } else {
+                outcome.follow_up = Some(SOON);
+            }
         }
         Way::Stuck(status) => {
             let tries = part.memory.trouble.as_ref().map_or(0, |setback| setback.tries);

@@ -352,3 +352,23 @@ fn a_principal_that_sends_garbage_or_starts_anew_costs_nothing() {
     case.part.sources.clear();
     assert!(case.pass().0.contains(&"withdraw".to_owned()));
 }
+
+#[test]
+fn a_hundred_slots_are_connected_over_several_passes() {
+    let mut case = Case::new();
+    let slots: Vec<String> = (0..100).map(|number| format!("snap-{number}:logs")).collect();
+    (0..100).for_each(|number| case.has_snap(&format!("snap-{number}")));
+    case.tells("ledger-db/0", json!([]), &slots.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut passes = 0;
+    loop {
+        let (steps, outcome) = case.pass();
+        passes += 1;
+        assert!(steps.len() <= 30 && passes < 9, "{steps:?}");
+        if steps.contains(&"start".to_owned()) {
+            assert_eq!(worst(&outcome), Some(Level::Active), "{:?}", lines(&outcome));
+            break;
+        }
+        assert_eq!((outcome.memory.gate, outcome.follow_up), (None, Some(5)));
+    }
+    assert!(passes > 3);
+}
