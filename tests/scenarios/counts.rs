@@ -52,3 +52,20 @@ fn a_machine_whose_snaps_are_held_is_asked_for_snaps_and_services_alone() {
     let asked = last.unwrap().calls.iter().filter(|call| call.tool == "snap");
     assert_eq!(asked.map(|call| call.args[0].as_str()).collect::<Vec<_>>(), ["list", "services"]);
 }
+
+/// Its collector is there, since its services are asked for.
+#[test]
+fn an_idle_pass_of_a_unit_that_collects_asks_for_snaps_and_services_and_reads_nothing_more() {
+    let ended = run("collection_scrapes_and_ships_and_leaves_nothing_behind", Cache::Kept);
+    let idle = ended.sim.events.iter().any(|event| match event {
+        Event::Hook(record) if record.unit == "lockstep/0" && record.name == "update-status" => {
+            let asked = record.calls.iter().filter(|call| call.tool == "snap");
+            let asked: Vec<&str> = asked.map(|call| call.args[0].as_str()).collect();
+            let reads = record.calls.iter().filter(|call| call.tool == "relation-get").count();
+            let validates = record.calls.iter().any(|call| call.tool == "otelcol");
+            asked == ["list", "services"] && reads <= 1 && !validates
+        }
+        Event::Hook(_) | Event::Step { .. } | Event::Note { .. } => false,
+    });
+    assert!(idle);
+}
