@@ -9,7 +9,7 @@ CHARM := target/charm/lockstep_$(ARCH).charm
 # One target directory, the one that packing/pack.py and the tests look into.
 export CARGO_TARGET_DIR := $(CURDIR)/target
 
-.PHONY: help build charm sim test conformance pack-test lint demo mutants prove fuzz bench soak clean
+.PHONY: help build charm sim test conformance conformance-collector pack-test lint demo mutants prove fuzz bench soak clean
 .DEFAULT_GOAL := help
 
 help: ## print this list
@@ -32,6 +32,9 @@ test: charm sim ## all tests, on the packed charm
 conformance: charm sim ## against the field's own programs, fetched into target/; docs/conformance.md
 	tests/conformance/run
 
+conformance-collector: ## a real collector against what is rendered for it; builds it with Go, takes many minutes
+	tests/conformance/collector/run
+
 pack-test: sim ## the real charmcraft packs a clean checkout, and the file is tried; needs root
 	tests/conformance/pack
 
@@ -39,7 +42,7 @@ lint: ## formatting, clippy, rustdoc and Python, warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings -A rustdoc::private_intra_doc_links' cargo doc --workspace --no-deps --document-private-items
-	python3 -W error -m py_compile packing/pack.py tests/mutants/run tests/conformance/run tests/conformance/pack tests/conformance/screenshot tests/conformance/*.py
+	python3 -W error -m py_compile packing/pack.py tests/mutants/run tests/conformance/run tests/conformance/pack tests/conformance/collector/run tests/conformance/screenshot tests/conformance/*.py
 
 demo: charm sim ## the packed charm in a simulated Juju model
 	target/debug/juju-sim run tests/scenarios/demo.yaml tests/scenarios/demo_rollout.yaml --charm lockstep=$(CHARM)
