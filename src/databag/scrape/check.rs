@@ -1,7 +1,7 @@
 //! Whether Prometheus takes a scrape job. It refuses a configuration as a whole, so a job that it would
 //! refuse is left out before.
 //!
-//! Fields: prometheus/prometheus `config/config.go`. What promtool 2.42 says of each fault is known;
+//! Fields: prometheus/prometheus `config/config.go`. What promtool 2.42 and the collector 0.130 say of each fault is known;
 //! expressions (`regex`) are not read here, the collector's own validation finds those. Discovery and
 //! files are refused: in the snap's sandbox nothing of them can be read.
 
@@ -18,7 +18,7 @@ const FIELDS: &[(&str, Check)] = &[
     ("body_size_limit", text),
     ("enable_compression", truth),
     ("enable_http2", truth),
-    ("fallback_scrape_protocol", text),
+    ("fallback_scrape_protocol", protocol),
     ("follow_redirects", truth),
     ("honor_labels", truth),
     ("honor_timestamps", truth),
@@ -35,7 +35,7 @@ const FIELDS: &[(&str, Check)] = &[
     ("sample_limit", count),
     ("scheme", scheme),
     ("scrape_interval", duration),
-    ("scrape_protocols", texts),
+    ("scrape_protocols", protocols),
     ("scrape_timeout", duration),
     ("static_configs", static_configs),
     ("target_limit", count),
@@ -47,8 +47,8 @@ const TLS: &[(&str, Check)] = &[
     ("cert", text),
     ("insecure_skip_verify", truth),
     ("key", text),
-    ("max_version", text),
-    ("min_version", text),
+    ("max_version", tls_version),
+    ("min_version", tls_version),
     ("server_name", text),
 ];
 const AUTHORIZATION: &[(&str, Check)] = &[("credentials", text), ("type", text)];
@@ -76,6 +76,14 @@ const ACTIONS: [&str; 11] = [
     "lowercase",
     "uppercase",
 ];
+const PROTOCOLS: [&str; 5] = [
+    "OpenMetricsText0.0.1",
+    "OpenMetricsText1.0.0",
+    "PrometheusProto",
+    "PrometheusText0.0.4",
+    "PrometheusText1.0.0",
+];
+const TLS_VERSIONS: [&str; 4] = ["TLS10", "TLS11", "TLS12", "TLS13"];
 /// At most one of them may be there.
 const CREDENTIALS: [&str; 3] = ["authorization", "basic_auth", "bearer_token"];
 /// YAML has a limit for keys that are not marked as such; no name comes near it.
@@ -104,6 +112,15 @@ fn together(path: &str, job: &Object) -> Result<(), Fault> {
     let given: Vec<&str> = CREDENTIALS.into_iter().filter(|field| job.contains_key(*field)).collect();
     if let [_, second, ..] = given.as_slice() {
         return Err(Fault::new(json::child(path, second), "stands beside other credentials"));
+    }
+    let proxied = job.contains_key("proxy_url");
+    if job.contains_key("no_proxy") && !proxied {
+        return Err(Fault::new(json::child(path, "no_proxy"), "stands without a proxy_url"));
+    }
+    if job.get("proxy_from_environment") == Some(&Value::Bool(true))
+        && (proxied || job.contains_key("no_proxy"))
+    {
+        return Err(Fault::new(json::child(path, "proxy_from_environment"), "stands beside another proxy"));
     }
     let span = |field| job.get(field).and_then(Value::as_str).and_then(grammar::milliseconds);
     if let (Some(timeout), interval) = (span("scrape_timeout"), span("scrape_interval"))
@@ -164,6 +181,29 @@ fn texts(path: &str, value: &Value) -> Result<(), Fault> {
         text(&format!("{path}[{index}]"), item)?;
     }
     Ok(())
+}
+
+fn protocol(path: &str, value: &Value) -> Result<(), Fault> {
+    one_of(path, value, &PROTOCOLS, "is no protocol that is known here")
+}
+
+fn protocols(path: &str, value: &Value) -> Result<(), Fault> {
+    for (index, item) in items(path, value)?.iter().enumerate() {
+        protocol(&format!("{path}[{index}]"), item)?;
+    }
+    Ok(())
+}
+
+fn tls_version(path: &str, value: &Value) -> Result<(), Fault> {
+    one_of(path, value, &TLS_VERSIONS, "is no version such as TLS12")
+}
+
+fn one_of(path: &str, value: &Value, known: &[&str], fault: &str) -> Result<(), Fault> {
+    if value.as_str().is_some_and(|text| known.contains(&text)) {
+        Ok(())
+    } else {
+        Err(Fault::new(path, fault))
+    }
 }
 
 fn duration(path: &str, value: &Value) -> Result<(), Fault> {

@@ -78,6 +78,19 @@ fn a_bad_job_is_named_and_left_out_and_its_values_are_not_told() {
             json!({"job_name": "a", "authorization": {"credentials": ["s3cret"]}}),
             ".authorization.credentials: is a list, not a text (job a)",
         ),
+        (
+            json!({"job_name": "a", "scrape_protocols": ["s3cret"]}),
+            ".scrape_protocols[0]: is no protocol that is known here (job a)",
+        ),
+        (
+            json!({"job_name": "a", "tls_config": {"min_version": "1.2"}}),
+            ".tls_config.min_version: is no version such as TLS12 (job a)",
+        ),
+        (json!({"job_name": "a", "no_proxy": "b"}), ".no_proxy: stands without a proxy_url (job a)"),
+        (
+            json!({"job_name": "a", "proxy_from_environment": true, "proxy_url": "http://b"}),
+            ".proxy_from_environment: stands beside another proxy (job a)",
+        ),
         (json!({"job_name": "a", "params": {"p": "s3cret"}}), ".params.p: is a text, not a list (job a)"),
     ];
     for (bad, expected) in table {
