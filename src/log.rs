@@ -82,9 +82,15 @@ impl<S: Subscriber> Layer<S> for Gather {
         let mut text = Text(String::new());
         event.record(&mut text);
         let metadata = event.metadata();
-        let line = Line { level: *metadata.level(), text: text.0, alone: metadata.target() == STORY };
+        let text = on_one_line(&text.0);
+        let line = Line { level: *metadata.level(), text, alone: metadata.target() == STORY };
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner).push(line);
     }
+}
+
+/// What others wrote is quoted in it: no line of theirs may look like one of ours.
+fn on_one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 struct Text(String);
@@ -118,6 +124,14 @@ mod tests {
         ];
         let expected = vec![plain(Level::INFO, "a\nb"), plain(Level::ERROR, "c"), plain(Level::INFO, "d")];
         assert_eq!(batches(lines), expected);
+    }
+
+    #[test]
+    fn what_others_wrote_makes_no_line_of_its_own() {
+        let lines = Lines::default();
+        let subscriber = tracing_subscriber::registry().with(Gather(lines.clone()));
+        tracing::subscriber::with_default(subscriber, || tracing::info!("from: {}", "a\nINFO: b\u{1b}[31m"));
+        assert_eq!(lines.take(), [line(Level::INFO, "from: a INFO: b [31m", false)]);
     }
 
     #[test]

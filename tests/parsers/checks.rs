@@ -26,6 +26,12 @@ pub fn message(text: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// A status or a line of the log: every status is put on one line and cut before it is kept, and every line
+/// of the log before it is handed over.
+pub fn shown(line: &str) -> Result<(), String> {
+    message(&line.chars().take(500).map(|c| if c.is_control() { ' ' } else { c }).collect::<String>())
+}
+
 /// A fault: a JSON path, and a reason.
 pub fn fault(fault: &Fault) -> Result<(), String> {
     if !fault.path.starts_with('$') {

@@ -1,7 +1,7 @@
 //! What other units and applications write into databags.
 
 use crate::Parser;
-use crate::checks::{again, fault, kept, message, same};
+use crate::checks::{again, fault, kept, message, same, shown};
 use crate::seeds;
 use lockstep::databag::cohorts::{COHORT_KEYS, COHORT_STATE, Offer, VERSIONS, Versions};
 use lockstep::databag::granted::Granted;
@@ -281,15 +281,9 @@ fn to_the_end(seen: &Rollout) -> Result<Option<Effect>, String> {
     broken(&app.history.map(|_| ()))?;
     broken(&told.node.transpose().map(|_| ()))?;
     broken(&told.progress.transpose().map(|_| ()))?;
-    let mut lines = outcome.statuses.iter().chain(&outcome.upgrade).map(|status| cut(&status.line));
-    lines.try_for_each(|line| message(&line))?;
-    outcome.log.iter().try_for_each(|(_, line)| message(&cut(line)))?;
+    let statuses = outcome.statuses.iter().chain(&outcome.upgrade).map(|status| &status.line);
+    statuses.chain(outcome.log.iter().map(|(_, line)| line)).try_for_each(|line| shown(line))?;
     Ok(outcome.effect)
-}
-
-/// What is kept of a status, whatever its length.
-fn cut(line: &str) -> String {
-    line.chars().take(500).collect()
 }
 
 /// What the own node tells of its machine is so.

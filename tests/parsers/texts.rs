@@ -1,7 +1,7 @@
 //! What `snap` and `kubectl` print, what an admin writes into options, and what stands in single words.
 
 use crate::Parser;
-use crate::checks::{message, same};
+use crate::checks::{message, same, shown};
 use crate::seeds;
 use lockstep::databag::Digest;
 use lockstep::databag::rules::read_extra_labels;
@@ -200,7 +200,7 @@ fn option_texts() -> Vec<String> {
 fn option_values(text: &str) -> Result<(), String> {
     let Ok(config) = serde_json::from_str::<BTreeMap<String, Value>>(text) else { return Ok(()) };
     let read = options::read(&config, &BTreeMap::new());
-    read.faults.iter().try_for_each(|status| message(&status.line))?;
+    read.faults.iter().try_for_each(|status| shown(&status.line))?;
     let again = options::read(&read.good, &BTreeMap::new());
     same(&again.faults, &Vec::new())?;
     same(

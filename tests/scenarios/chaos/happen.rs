@@ -109,10 +109,14 @@ fn lead(sim: &Sim, rng: &mut Rng) -> String {
 
 /// Something goes wrong in the next hook of a unit, or in the one in which it moves.
 fn fault(sim: &Sim, rng: &mut Rng) -> String {
-    let unit = ours(sim, rng);
-    let call = 1 + rng.below(30);
+    let unit = match sim.world.leader_of("lockstep").filter(|_| rng.below(3) == 0) {
+        Some(leader) => leader.to_owned(),
+        None => ours(sim, rng),
+    };
+    let most = rng.pick(vec![4, 12, 30]).unwrap();
+    let call = 1 + rng.below(most);
     let by = rng.pick(vec!["process", "process", "agent"]).unwrap();
-    let moving = "counting: {tool: snap, argv-contains: refresh}, waits: true";
+    let moving = "counting: {tool: snap, argv-contains: refresh}";
     let what = match rng.below(9) {
         0 | 1 => format!("kill-at-call: {call}, by: {by}"),
         2 => format!("kill-in-call: {call}, by: {by}"),
@@ -135,7 +139,8 @@ fn fault(sim: &Sim, rng: &mut Rng) -> String {
             format!("tool-answer: {{tool: {tool}, exit: 1, stderr: \"ERROR cannot reach the controller\"}}")
         }
     };
-    format!("fault: {{unit: {unit}, optional: true, {what}}}")
+    // It waits for a hook that makes so many calls.
+    format!("fault: {{unit: {unit}, optional: true, waits: true, {what}}}")
 }
 
 /// A machine dies; one that is dead boots.
