@@ -142,7 +142,10 @@ fn details(record: &HookRecord, trace: bool) -> Vec<String> {
     }
     let of_agent = |module: &str| module == "uniter.operation";
     for line in record.log.iter().filter(|line| line.level >= Level::Info && !of_agent(&line.module)) {
-        lines.push(format!("{}: {}", line.level, line.text));
+        // One record may be several lines long.
+        let mut told = line.text.lines();
+        lines.push(format!("{}: {}", line.level, told.next().unwrap_or_default()));
+        lines.extend(told.map(|more| format!("  {more}")));
     }
     for line in record.stdout.lines() {
         lines.push(format!("| {line}"));
