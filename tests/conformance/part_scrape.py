@@ -73,13 +73,15 @@ def run(report: Report, package: Path) -> None:
 class Exporter(http.server.BaseHTTPRequestHandler):
     """One metric, for who has the token."""
 
+    value = 7
+
     def do_GET(self) -> None:
         good = self.headers.get("Authorization") == f"Bearer {TOKEN}"
         self.send_response(200 if good else 401)
         self.send_header("Content-Type", "text/plain; version=0.0.4")
         self.end_headers()
         if good:
-            self.wfile.write(b"ledger_entries 7\n")
+            self.wfile.write(f"ledger_entries {Exporter.value}\n".encode())
 
     def log_message(self, *args: object) -> None:
         pass
@@ -165,21 +167,24 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def scraped(package: Path) -> str:
-    """What is wrong with one real run; nothing if the series arrive with their labels."""
-    servers = [http.server.ThreadingHTTPServer(("127.0.0.1", 0), kind) for kind in (Exporter, Receiver)]
-    for server in servers:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-    exporter, receiver = (server.server_address[1] for server in servers)
+def started(kind: type[http.server.BaseHTTPRequestHandler]) -> http.server.ThreadingHTTPServer:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), kind)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+def agent_of(package: Path, name: str, exporter: int, url: str) -> tuple[subprocess.Popen, dict]:
+    """A real agent with a rendered job, which scrapes that port and sends there; and the job."""
     config = next(c for n, c in receivers(GOLDEN / "one-principal.yaml") if n.endswith("ledger-db_0"))
     (job,) = (job for job in config["scrape_configs"] if "authorization" in job)
     job["scheme"] = "http"
     job["static_configs"][0]["targets"] = [f"127.0.0.1:{exporter}"]
     config["global"] = {"scrape_interval": "1s", "scrape_timeout": "1s"}
     config["remote_write"] = [
-        {"url": f"http://127.0.0.1:{receiver}/write", "queue_config": {"batch_send_deadline": "1s"}}
+        {"url": url, "queue_config": {"batch_send_deadline": "1s"}}
     ]
-    folder = fetch.WORK / "scrape"
+    folder = fetch.WORK / "scrape" / name
+    folder.mkdir(parents=True, exist_ok=True)
     place = folder / "agent.yaml"
     place.write_text(json.dumps(config), encoding="utf-8")
     agent = subprocess.Popen(
@@ -189,6 +194,14 @@ def scraped(package: Path) -> str:
         ],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
+    return agent, job
+
+
+def scraped(package: Path) -> str:
+    """What is wrong with one real run; nothing if the series arrive with their labels."""
+    servers = [started(Exporter), started(Receiver)]
+    exporter, receiver = (server.server_address[1] for server in servers)
+    agent, job = agent_of(package, "labels", exporter, f"http://127.0.0.1:{receiver}/write")
     wanted = {
         "__name__": "ledger_entries", "short": "entries", "juju_unit": "ledger-db/0", "shard": "b",
         "juju_application": "ledger-db", "juju_model": "harbor", "job": job["job_name"],

@@ -61,18 +61,20 @@ def databags(world: dict) -> dict[str, dict[str, str]]:
     return found
 
 
-def of_golden_cases(charm: Path) -> dict[str, dict[str, dict[str, str]]]:
-    """Databags by the name of the case."""
-    all_sent = {}
+def of(case: dict, name: str, charm: Path) -> dict[str, dict[str, str]]:
+    """Databags for one case."""
     folder = fetch.WORK / "golden"
     folder.mkdir(parents=True, exist_ok=True)
-    for path in sorted(CASES.glob("*.json")):
-        case = json.loads(path.read_text(encoding="utf-8"))
-        place = folder / f"{path.stem}.yaml"
-        # JSON is YAML.
-        place.write_text(json.dumps(scenario(case)), encoding="utf-8")
-        good, events, said = part_ops.simulate(place, {"lockstep": charm})
-        if not good:
-            raise RuntimeError(f"{path.name} in the simulator: {said or events[-1:]}"[:3000])
-        all_sent[path.stem] = databags(events[-1]["world"])
-    return all_sent
+    place = folder / f"{name}.yaml"
+    # JSON is YAML.
+    place.write_text(json.dumps(scenario(case)), encoding="utf-8")
+    good, events, said = part_ops.simulate(place, {"lockstep": charm})
+    if not good:
+        raise RuntimeError(f"{name} in the simulator: {said or events[-1:]}"[:3000])
+    return databags(events[-1]["world"])
+
+
+def of_golden_cases(charm: Path) -> dict[str, dict[str, dict[str, str]]]:
+    """Databags by the name of the case."""
+    paths = sorted(CASES.glob("*.json"))
+    return {path.stem: of(json.loads(path.read_text(encoding="utf-8")), path.stem, charm) for path in paths}
