@@ -6,26 +6,43 @@ use juju_sim::sim::Sim;
 use juju_sim::world::{Life, World};
 use serde_json::json;
 
-/// Draws a step.
-pub fn step(sim: &Sim, model: &Model, rng: &mut Rng) -> String {
-    let kind = rng.below(40);
-    match kind {
-        0..=3 => publish(sim, rng),
-        4..=6 => wish(rng),
-        7..=10 => action(sim, rng),
-        11..=13 => come_and_go(sim, model, rng),
-        14..=15 => lead(sim, rng),
-        16..=23 => fault(sim, rng),
-        24 => power(sim, rng),
-        25..=27 => store(rng),
-        28..=31 => data(sim, model, rng),
-        32..=33 => cache(sim, rng),
-        34 => relations(sim, model, rng),
-        35 => skip(sim),
-        36 => "refresh: {application: lockstep, charm: lockstep-next}".to_owned(),
-        37 => format!("settle: {{hooks: {}}}", 1 + rng.below(8)),
-        _ => format!("live: {{minutes: {}}}", 1 + rng.below(12)),
-    }
+/// Draws a step, or several that belong together.
+pub fn steps(sim: &Sim, model: &Model, rng: &mut Rng) -> Vec<String> {
+    let one = match rng.below(60) {
+        0..=5 => return vec![publish(sim, rng), "live: {minutes: 11}".to_owned(), few_hooks(rng)],
+        6..=11 => return upgrade(rng),
+        12..=13 => wish(rng),
+        14..=17 => action(sim, rng),
+        18..=20 => come_and_go(sim, model, rng),
+        21..=23 => lead(sim, rng),
+        24..=37 => return vec![fault(sim, rng), few_hooks(rng)],
+        38 => power(sim, rng),
+        39..=40 => store(rng),
+        41..=43 => data(sim, model, rng),
+        44..=45 => cache(sim, rng),
+        46 => relations(sim, model, rng),
+        47 => skip(sim),
+        48 => "refresh: {application: lockstep, charm: lockstep-next}".to_owned(),
+        49..=54 => few_hooks(rng),
+        _ => format!("live: {{minutes: {}}}", 1 + rng.below(8)),
+    };
+    vec![one]
+}
+
+/// The model goes on a little, so that what comes next comes in the middle of something.
+fn few_hooks(rng: &mut Rng) -> String {
+    format!("settle: {{hooks: {}}}", 1 + rng.below(8))
+}
+
+/// Another channel is wanted, and the checks are passed over.
+fn upgrade(rng: &mut Rng) -> Vec<String> {
+    let channel = rng.pick(vec!["1.31/stable", "1.32/stable", "1.33/stable"]).unwrap();
+    vec![
+        format!("config: {{application: lockstep, set: {{channel: {channel}}}}}"),
+        "live: {minutes: 1}".to_owned(),
+        "action: {unit: lockstep/leader, name: override-checks, params: {checks: all}}".to_owned(),
+        few_hooks(rng),
+    ]
 }
 
 fn alive(sim: &Sim, app: impl Fn(&str) -> bool) -> Vec<String> {
@@ -56,10 +73,6 @@ fn publish(sim: &Sim, rng: &mut Rng) -> String {
 
 fn wish(rng: &mut Rng) -> String {
     let options = [
-        "channel: 1.31/stable",
-        "channel: 1.32/stable",
-        "channel: 1.32/stable",
-        "channel: 1.33/stable",
         "channel: \"\"",
         "channel: nonsense/",
         "cohort-refresh: manual",

@@ -18,7 +18,7 @@ use juju_sim::sim::{Options, Sim};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What happens in one run in `make test`.
-const FEW: usize = 10;
+const FEW: usize = 16;
 /// What happens in one run in `make soak`.
 const MANY: usize = 40;
 /// Shorter runs that are tried of one that fails. Each costs as much as the run itself.
@@ -63,9 +63,10 @@ fn play(seed: u64, model: &Model, source: Source) -> Ended {
         match source {
             Source::Drawn(mut rng, count) => {
                 for _ in 0..count {
-                    let step = happen::step(&sim, model, &mut rng);
-                    steps.push(step.clone());
-                    take(&mut sim, &step)?;
+                    for step in happen::steps(&sim, model, &mut rng) {
+                        steps.push(step.clone());
+                        take(&mut sim, &step)?;
+                    }
                 }
             }
             Source::Given(given) => {
