@@ -49,9 +49,12 @@ fn hook(record: &HookRecord) {
     if World::app_of(unit) != "lockstep" {
         return;
     }
+    // Where hooks run inside tool calls, one that waits for the store holds up the call that it is in.
+    let held_up = || record.log.iter().any(|line| line.text.contains("did not answer within"));
     if let Outcome::Failed(why) = &record.outcome
         && record.kind == "hook"
         && record.faults.is_empty()
+        && !held_up()
     {
         panic!("hook error without a fault: {name} of {unit}: {why}");
     }
