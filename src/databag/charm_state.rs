@@ -8,11 +8,11 @@ pub use collection::{CollectionMemory, Setback};
 pub use rollout::{Attempt, Given, Moved, RolloutMemory, SeenKey};
 
 use super::Digest;
-use crate::juju::{RelationId, Scope, Status};
+use crate::juju::{AppName, RelationId, Scope, Status};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The keys of one own databag that lockstep wrote, with the digest of each value.
 pub type WrittenBag = BTreeMap<String, Digest>;
@@ -51,6 +51,8 @@ pub struct Remembered {
     pub options: BTreeMap<String, Value>,
     /// The digest of what the observability concern looked at when it last decided.
     pub observability: Option<Digest>,
+    /// Applications that are held because this leader has not met every unit yet.
+    pub strangers: BTreeSet<AppName>,
     /// Outgoing application databags that are held back.
     pub withheld: BTreeMap<RelationId, Withheld>,
     /// What the rollout remembers.
@@ -70,6 +72,7 @@ impl Remembered {
             written: read(state, "written", &mut unread),
             options: read(state, "options", &mut unread),
             observability: read(state, "observability", &mut unread),
+            strangers: read(state, "strangers", &mut unread),
             withheld: read(state, "withheld", &mut unread),
             rollout: read(state, "rollout", &mut unread),
             collection: read(state, "collection", &mut unread),
@@ -86,6 +89,7 @@ impl Remembered {
             ("written", write(&self.written)),
             ("options", write(&self.options)),
             ("observability", write(&self.observability)),
+            ("strangers", write(&self.strangers)),
             ("withheld", write(&self.withheld)),
             ("rollout", write(&self.rollout)),
             ("collection", write(&self.collection)),
@@ -132,6 +136,7 @@ mod tests {
             written: BTreeMap::from([("peers:3".parse().unwrap(), written)]),
             options: BTreeMap::from([("channel".to_owned(), Value::from("1.32/stable"))]),
             observability: Some(Digest::of("y")),
+            strangers: BTreeSet::from(["ledger-db".parse().unwrap()]),
             withheld: BTreeMap::from([(
                 "logging-consumer:4".parse().unwrap(),
                 Withheld { content: Digest::of("z"), alone: true },

@@ -8,7 +8,7 @@ use super::{Digest, Topology};
 use crate::juju::AppName;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The key.
 pub const DASHBOARDS: &str = "dashboards";
@@ -87,6 +87,13 @@ pub fn app_bag(templates: &BTreeMap<String, String>) -> BTreeMap<String, String>
     let templates = format!("{{{}}}", entries.join(","));
     let uuid: String = Digest::of(&templates).to_string().chars().take(16).collect();
     BTreeMap::from([(DASHBOARDS.to_owned(), format!(r#"{{"templates":{templates},"uuid":"{uuid}"}}"#))])
+}
+
+/// The applications whose templates are in a databag that we wrote earlier, by their ids.
+pub fn applications_of(bag: &BTreeMap<String, String>, topology: &Topology) -> BTreeSet<AppName> {
+    let before = format!("file:{}", topology.identifier_start());
+    let ids = templates_of(bag, &before).into_keys();
+    ids.filter_map(|id| id.strip_prefix(&before)?.split_once(':')?.0.parse().ok()).collect()
 }
 
 /// The rendered templates of one application in a databag that we wrote earlier, by id.

@@ -6,7 +6,7 @@
 use super::Topology;
 use crate::juju::AppName;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The key of the rules, here and on `logging-consumer`.
 pub const ALERT_RULES: &str = "alert_rules";
@@ -67,6 +67,13 @@ pub fn alert_rules(groups: &[String]) -> String {
 /// The application databag.
 pub fn app_bag(groups: &[String]) -> BTreeMap<String, String> {
     BTreeMap::from([(ALERT_RULES.to_owned(), alert_rules(groups))])
+}
+
+/// The applications whose groups are in a databag that we wrote earlier, by the labels of their rules.
+pub fn applications_of(bag: &BTreeMap<String, String>) -> BTreeSet<AppName> {
+    let groups = groups_of(bag, "").into_iter();
+    let rules = groups.filter_map(|(_, group)| group.get("rules")?.as_array().cloned()).flatten();
+    rules.filter_map(|rule| rule.get("labels")?.get("juju_application")?.as_str()?.parse().ok()).collect()
 }
 
 /// The groups of one application in a databag that we wrote earlier. What we did not write, or cannot

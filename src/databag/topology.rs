@@ -32,8 +32,13 @@ impl Topology {
     /// assert_eq!(topology.identifier(&"ledger-db".parse().unwrap()), "harbor_7d1f3c2a_ledger-db");
     /// ```
     pub fn identifier(&self, application: &AppName) -> String {
+        format!("{}{application}", self.identifier_start())
+    }
+
+    /// What stands before the application in an identifier.
+    pub fn identifier_start(&self) -> String {
         let uuid8: String = self.model_uuid.chars().take(8).collect();
-        format!("{}_{uuid8}_{application}", self.model)
+        format!("{}_{uuid8}_", self.model)
     }
 
     /// The unit that stands where the reference writes its leader (`metadata.unit`,

@@ -1,19 +1,20 @@
 //! The lists of concerns and of what decides for them. A new concern is one more line in each.
 
 use super::options::{Options, RolloutOptions};
-use super::{collection, observability, rollout, setup};
+use super::{collection, leader, observability, rollout, setup};
 use crate::databag::Digest;
 use crate::databag::certificates;
 use crate::databag::charm_state::{CollectionMemory, RolloutMemory};
 use crate::databag::collected::COLLECTED;
 use crate::databag::dashboard::Memo;
 use crate::databag::node::Role;
-use crate::juju::{Endpoint, Level, RelationId, Scope, Status};
+use crate::juju::{AppName, Endpoint, Level, RelationId, Scope, Status};
+use crate::observed::observability::Strangers;
 use crate::observed::rollout::Occasion;
 use crate::observed::{Observed, Part, Rollout};
 use crate::plan::{Effect, Keys};
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const SETUP: &str = "setup";
@@ -51,6 +52,8 @@ pub struct Outcome {
     pub keys: BTreeMap<(RelationId, Scope), Keys>,
     /// The digest of what it looked at, to be remembered.
     pub observed: Option<Digest>,
+    /// Applications that are held by a leader which has not met every unit yet, to be remembered.
+    pub strangers: Option<BTreeSet<AppName>>,
     /// Decoding results worth keeping.
     pub memo: Option<Memo>,
     /// What the rollout remembers.
@@ -140,6 +143,13 @@ fn forwarding(observed: &Observed, options: &Options) -> Outcome {
     };
     let mut part = part.clone();
     part.options = options.forwarding.clone();
+    part.strangers = if rollout::has_met(&observed.rollout) {
+        Strangers::None
+    } else if leader::is_new(observed) {
+        Strangers::Any
+    } else {
+        Strangers::These(observed.remembered.strangers.clone())
+    };
     let outcome = observability::decide(&part);
     let peers = observed.at(Endpoint::Peers).map(|(id, _)| id);
     let records = part.own_records.keys().map(|key| (key.clone(), None));
@@ -156,6 +166,7 @@ fn forwarding(observed: &Observed, options: &Options) -> Outcome {
         statuses: BTreeMap::from([(OBSERVABILITY, outcome.statuses)]),
         keys,
         observed: Some(digest),
+        strangers: Some(outcome.strangers),
         memo: Some(outcome.memo),
         ..Outcome::default()
     }

@@ -48,6 +48,7 @@ pub fn decide(observed: &Observed) -> Plan {
         if let Some(digest) = outcome.observed {
             remember.observability = Some(digest);
         }
+        remember.strangers = outcome.strangers.unwrap_or(remember.strangers);
         plan.memo = outcome.memo.or(plan.memo);
         remember.rollout = outcome.rollout.unwrap_or(remember.rollout);
         remember.collection = outcome.collection.unwrap_or(remember.collection);

@@ -8,7 +8,7 @@ use crate::databag::record::{Content, Record};
 use crate::databag::{Digest, Fault, Topology, Values};
 use crate::juju::{AppName, Context, Endpoint, JujuVersion, RelationId, Scope};
 use crate::observed::Observability;
-use crate::observed::observability::{ForwardOptions, Limits, Outgoing, Principal};
+use crate::observed::observability::{ForwardOptions, Limits, Outgoing, Principal, Strangers};
 use crate::tools::ToolError;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,6 +62,7 @@ pub fn gather(index: &Index, context: &Context, leader: bool, own: &OwnBags) -> 
             .map(|(id, _)| Outgoing { relation: *id, event: event(id), own: own.get(id).cloned() })
             .collect(),
         collected: collected(index).filter(|_| leader).collect(),
+        strangers: Strangers::default(),
         options: ForwardOptions::default(),
         limits: if context.juju_version >= LIMITED_FROM {
             Limits { records: LIMITED - OTHERS, outgoing_bag: LIMITED }

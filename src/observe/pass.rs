@@ -93,7 +93,9 @@ pub fn observe(observer: &Observer<'_>) -> Result<Observation, ToolError> {
         let digest = forwarding::gate(&part, &kept.index, build);
         // What is held back is to be tried again, so what it shall hold has to be worked out.
         let to_be_tried = remembered.withheld.values().any(|withheld| !withheld.alone);
-        let unchanged = remembered.observability == Some(digest) && !to_be_tried;
+        // As long as this leader has not met everybody, what went out before is looked at each time.
+        let strange = !remembered.strangers.is_empty() || (new_leader && !remembered.rollout.met);
+        let unchanged = remembered.observability == Some(digest) && !to_be_tried && !strange;
         let observability = if full_read.is_none() && unchanged {
             Part::Unchanged
         } else {
@@ -102,7 +104,7 @@ pub fn observe(observer: &Observer<'_>) -> Result<Observation, ToolError> {
                 continue;
             }
             let unread = part.outgoing.iter().any(|outgoing| outgoing.own.is_none());
-            if unread && forwarding::has_unreadable(&part) {
+            if unread && (strange || forwarding::has_unreadable(&part)) {
                 let reader = Reader { tools, context, values: &mut values, broken, jobs: BTreeMap::new() };
                 let bags = forwarding::own_bags(&reader, &part)?;
                 part = forwarding::gather(&kept.index, context, leader, &bags);

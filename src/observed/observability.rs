@@ -31,6 +31,8 @@ pub struct Observability {
     pub outgoing: Vec<Outgoing>,
     /// Principal applications whose metrics a unit's collector sends to Prometheus.
     pub collected: BTreeSet<AppName>,
+    /// Applications that only the units know which this leader has not met.
+    pub strangers: Strangers,
     /// The charm's options for forwarding.
     pub options: ForwardOptions,
     /// Sizes that must not be exceeded.
@@ -41,6 +43,19 @@ pub struct Observability {
     pub memo: Memo,
     /// Labels for the info series about the forwarder, once there is a rollout to tell of.
     pub rollout: Option<BTreeMap<String, String>>,
+}
+
+/// Applications of which a leader that has not met every unit yet may know nothing: what went out for them
+/// before it led stays.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Strangers {
+    /// None: it has met everybody.
+    #[default]
+    None,
+    /// Whatever is in the outgoing databags: it has just begun to lead.
+    Any,
+    /// These, of those that were there when it began.
+    These(BTreeSet<AppName>),
 }
 
 /// One `cos-agent` relation with the unit that it shows us.

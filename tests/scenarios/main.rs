@@ -53,6 +53,7 @@ scenarios! {
     demo
     cohorts_form_and_a_new_revision_moves_the_cluster_in_order
     a_worker_that_fails_beside_another_lets_that_one_finish_and_nobody_follows
+    a_leader_that_has_just_come_takes_nothing_away_that_others_know
     a_node_that_is_not_ready_after_a_refresh_stops_the_rollout
     a_store_outage_in_the_middle_of_a_rollout_changes_nothing_and_heals
     f13_two_units_on_one_machine_move_its_snaps_once

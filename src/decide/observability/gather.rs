@@ -11,8 +11,9 @@ use super::workshop::Workshop;
 use crate::databag::Fault;
 use crate::databag::record::{Content, record_key, unit_of_key};
 use crate::databag::rules::Query;
-use crate::juju::{AppName, UnitName};
-use crate::observed::observability::Observability;
+use crate::databag::{grafana, remote_write};
+use crate::juju::{AppName, Endpoint, UnitName};
+use crate::observed::observability::{Observability, Strangers};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One record that could be chosen.
@@ -49,6 +50,8 @@ pub(super) struct Gathered<'a> {
     /// Applications of which no record can be read, but one that should be there cannot: what the
     /// outgoing databags hold of them stays.
     pub(super) held: BTreeSet<AppName>,
+    /// Those among them of which only units can tell that this leader has not met.
+    pub(super) strangers: BTreeSet<AppName>,
 }
 
 impl<'a> Gathered<'a> {
@@ -94,8 +97,11 @@ pub(super) fn gather<'a>(
         held.extend(application);
         lines.add(Rank::PeerValue, format!("{holder} {key} {fault}; {kept}"));
     }
+    let mut strangers = strangers(observed);
+    strangers.retain(|application| !candidates.contains_key(application));
+    held.extend(strangers.iter().cloned());
     held.retain(|application| !candidates.contains_key(application));
-    let mut gathered = Gathered { chosen: BTreeMap::new(), held };
+    let mut gathered = Gathered { chosen: BTreeMap::new(), held, strangers };
     for (application, candidates) in candidates {
         if let Some(chosen) = choose(&candidates, workshop) {
             peer_faults(&chosen, own, workshop, lines);
@@ -103,6 +109,26 @@ pub(super) fn gather<'a>(
         }
     }
     gathered
+}
+
+/// The applications that went out before this unit led, as far as it may not know them yet.
+fn strangers(observed: &Observability) -> BTreeSet<AppName> {
+    match &observed.strangers {
+        Strangers::None => BTreeSet::new(),
+        Strangers::These(applications) => applications.clone(),
+        Strangers::Any => {
+            let bags = observed.outgoing.iter().filter_map(|outgoing| {
+                let bag = outgoing.own.as_ref()?;
+                // The databags for Prometheus and Loki have one form.
+                Some(if outgoing.relation.endpoint == Endpoint::GrafanaDashboards {
+                    grafana::applications_of(bag, &observed.topology)
+                } else {
+                    remote_write::applications_of(bag)
+                })
+            });
+            bags.flatten().filter(|application| *application != observed.topology.application).collect()
+        }
+    }
 }
 
 /// How good a candidate is for one kind; the lowest is chosen.

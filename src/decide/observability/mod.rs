@@ -26,10 +26,10 @@ mod workshop;
 use crate::databag::dashboard::Memo;
 use crate::databag::record::{read_config, record_key, write_peer};
 use crate::databag::{Fault, Values, grafana, loki, remote_write, rules::Query};
-use crate::juju::{Endpoint, RelationId, Status};
+use crate::juju::{AppName, Endpoint, RelationId, Status};
 use crate::observed::observability::Observability;
 use lines::Lines;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use workshop::Workshop;
 
 /// What forwarding wants to be true.
@@ -45,6 +45,8 @@ pub struct Outcome {
     pub statuses: Vec<Status>,
     /// Principal units whose data this unit forwards.
     pub observed_principals: usize,
+    /// Applications that are held because this leader has not met every unit yet.
+    pub strangers: BTreeSet<AppName>,
     /// What is known of the dashboards that were looked at, for the next pass.
     pub memo: Memo,
 }
@@ -54,10 +56,11 @@ pub fn decide(observed: &Observability) -> Outcome {
     let mut workshop = Workshop::new(&observed.values, &observed.memo);
     let mut lines = Lines::default();
     let own = own::decide(observed, &mut workshop, &mut lines);
-    let mut outgoing = BTreeMap::new();
+    let (mut outgoing, mut strangers) = (BTreeMap::new(), BTreeSet::new());
     if observed.leader {
         let gathered = gather::gather(observed, &own, &mut workshop, &mut lines);
         outgoing = hand_on(observed, &gathered, &mut workshop, &mut lines);
+        strangers = gathered.strangers;
     }
     let records: BTreeMap<String, String> = own
         .records
@@ -72,6 +75,7 @@ pub fn decide(observed: &Observability) -> Outcome {
         statuses: lines.statuses(observed, &own),
         records,
         outgoing,
+        strangers,
         memo: workshop.into_memo(),
     }
 }

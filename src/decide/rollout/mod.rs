@@ -56,6 +56,11 @@ const SOON: u64 = 30;
 /// How soon a pass follows whose reason is what this one has written.
 pub const AT_ONCE: u64 = 5;
 
+/// Whether this unit has surely met every other one: its first update-status in `peers` has come.
+pub fn has_met(rollout: &Rollout) -> bool {
+    rollout.memory.met || (rollout.occasion == Occasion::UpdateStatus && rollout.related)
+}
+
 /// What the rollout wants.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {

@@ -12,7 +12,7 @@ use crate::databag::target::{Target, Wishes};
 use crate::databag::{Line, Unread};
 use crate::juju::UnitName;
 use crate::observed::Rollout;
-use crate::observed::rollout::{Occasion, Source, Told};
+use crate::observed::rollout::{Source, Told};
 use std::collections::BTreeMap;
 
 /// What the rules look at, where all of it can be read.
@@ -78,7 +78,7 @@ impl<'a> View<'a> {
 
     /// Whether this unit has surely met every other one: its first update-status in `peers` has come.
     pub fn has_met(&self) -> bool {
-        self.memory().met || (self.rollout.occasion == Occasion::UpdateStatus && self.rollout.related)
+        super::has_met(self.rollout)
     }
 
     /// Whether a unit is listed in the peer relation, or is this one.

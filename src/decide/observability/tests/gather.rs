@@ -1,6 +1,8 @@
 //! The leader's choice: per application and kind, a function of the data alone.
 
 use super::*;
+use crate::observed::observability::Strangers;
+use std::collections::BTreeSet;
 
 fn full(alert: &str) -> Value {
     config(groups(&[group("g", &[alert])]), groups(&[group("l", &[alert])]), &[dashboard(alert, UID)])
@@ -180,4 +182,36 @@ fn three_hundred_units_of_forty_applications_are_forty_contents() {
     assert_eq!(templates(&outcome).len(), 40);
     assert_eq!(alerts(&outcome, PROMETHEUS).len(), 40);
     assert_eq!(lines(&outcome), [""; 0], "no principal of its own: quiet");
+}
+
+#[test]
+fn a_leader_that_has_not_met_everybody_takes_nothing_away_that_only_strangers_know() {
+    let before =
+        World::new().principal(3, "db/0", &full("Db")).peer("lockstep/1", "web/0", &full("Web")).settle();
+    // Another unit leads, and knows nobody but itself.
+    let led = |strangers: Strangers| {
+        World::new()
+            .principal(3, "db/0", &full("New"))
+            .holding(&before)
+            .with(|observed| observed.strangers = strangers)
+    };
+    let outcome = led(Strangers::Any).settle();
+    assert_eq!(alerts(&outcome, PROMETHEUS), ["New", "Web"]);
+    assert_eq!(alerts(&outcome, LOKI), ["New", "Web"]);
+    assert_eq!(templates(&outcome).len(), 2);
+    let web = BTreeSet::from(["web".parse().unwrap()]);
+    assert_eq!(outcome.strangers, web);
+    // Later: still not there, then met.
+    let outcome = led(Strangers::These(web.clone())).settle();
+    assert_eq!(
+        (alerts(&outcome, PROMETHEUS), &outcome.strangers),
+        (vec!["New".to_owned(), "Web".to_owned()], &web)
+    );
+    let outcome = led(Strangers::These(web)).peer("lockstep/1", "web/0", &full("Newer")).settle();
+    assert_eq!(
+        (alerts(&outcome, PROMETHEUS), outcome.strangers.len()),
+        (vec!["New".to_owned(), "Newer".to_owned()], 0)
+    );
+    let outcome = led(Strangers::None).settle();
+    assert_eq!(alerts(&outcome, PROMETHEUS), ["New"]);
 }

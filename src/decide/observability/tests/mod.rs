@@ -56,6 +56,7 @@ impl World {
             peer_records: BTreeMap::new(),
             outgoing: [PROMETHEUS, LOKI, GRAFANA].map(outgoing).to_vec(),
             collected: Default::default(),
+            strangers: Default::default(),
             options: Default::default(),
             limits: Default::default(),
             values: Values::default(),
@@ -102,6 +103,14 @@ impl World {
         };
         let text = record::write_peer(&record, &self.0.values);
         self.peer_raw(peer, &record_key(&unit(name)), &text)
+    }
+
+    /// The outgoing databags are as they were left.
+    fn holding(mut self, before: &Outcome) -> Self {
+        for outgoing in &mut self.0.outgoing {
+            outgoing.own = before.outgoing.get(&outgoing.relation).cloned();
+        }
+        self
     }
 
     /// Decides, acts, and checks that there is nothing left to do.
