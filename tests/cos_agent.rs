@@ -61,6 +61,7 @@ fn observed(case: &Value) -> Result<Observability, Error> {
         peer_records,
         outgoing,
         collected: Default::default(),
+        strangers: Default::default(),
         options: ForwardOptions { host_health: HostHealth::On, ..ForwardOptions::default() },
         limits: Default::default(),
         values,

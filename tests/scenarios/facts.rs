@@ -26,6 +26,13 @@ pub fn applications(world: &World) -> impl Iterator<Item = (&str, &Relation)> {
     })
 }
 
+/// How many workers may move at once. With a wrong value the last good one is in force, which nobody but
+/// the charm knows: then there is no bound to judge by.
+pub fn parallelism(world: &World, app: &str) -> u64 {
+    let value = world.applications[app].config()["worker-parallelism"].as_u64();
+    value.filter(|count| *count > 0).unwrap_or(u64::MAX)
+}
+
 pub fn is_move(change: &Change) -> bool {
     change.kind == "refresh-snap" && !change.moves.is_empty()
 }

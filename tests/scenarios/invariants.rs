@@ -5,7 +5,7 @@
 
 mod grants;
 
-use crate::facts::{Grant, applications, completes, done, is_move, json, node_of, text, wanted};
+use crate::facts::{Grant, applications, completes, done, is_move, json, node_of, parallelism, text, wanted};
 use juju_sim::sim::{Event, HookRecord, Outcome, Sim};
 use juju_sim::snapd::{Change, Presence};
 use juju_sim::world::{Relation, Scope, Time, World};
@@ -188,7 +188,7 @@ impl Judge {
         let moving = self.moving.iter().filter(counts);
         let (workers, others): (Vec<&Moving>, Vec<&Moving>) =
             moving.partition(|moving| moving.role == "worker");
-        let parallel = world.applications[app].config()["worker-parallelism"].as_u64().unwrap_or(1);
+        let parallel = parallelism(world, app);
         if others.len() > 1 || workers.len() as u64 > parallel || !(others.is_empty() || workers.is_empty()) {
             self.broken(Rule::S1, &format!("{others:?} and {workers:?} move at once"));
         }

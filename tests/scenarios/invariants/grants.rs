@@ -1,7 +1,7 @@
 //! What a leader grants: S1, S2 and S3 by what it had committed and could know.
 
 use super::{Committed, Judge, Rule};
-use crate::facts::{Grant, completes, first_role, grants, json, member_role, text};
+use crate::facts::{Grant, completes, first_role, grants, json, member_role, parallelism, text};
 use juju_sim::world::{Relation, Scope, World};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ impl Judge {
         let old: Vec<u64> =
             known.last().into_iter().flat_map(|old| &old.grants).map(|grant| grant.serial).collect();
         known.push(new.clone());
-        let parallel = world.applications[app].config()["worker-parallelism"].as_u64().unwrap_or(1);
+        let parallel = parallelism(world, app);
         let leader = text(&json(&bag.values, "leader")["unit"]);
         let seen = Seen { world, relation, leader, before, new: &new };
         for grant in new.grants.iter().filter(|grant| !old.contains(&grant.serial)) {
