@@ -277,6 +277,7 @@ impl World {
             peer_records: if self.leader { peer_records } else { BTreeMap::new() },
             outgoing,
             collected: Default::default(),
+            strangers: Default::default(),
             options: ForwardOptions::default(),
             limits: Limits::default(),
             values,
