@@ -9,10 +9,12 @@ use crate::tools::line::line;
 const KEPT: usize = 100;
 
 /// Part of an error, its kind, and what is said instead: the same each time, and short.
-const KNOWN: [(&str, TroubleKind, &str); 12] = [
+const KNOWN: [(&str, TroubleKind, &str); 13] = [
     ("(Forbidden)", TroubleKind::Forbidden, "the kubeconfig may not read it"),
     ("(NotFound)", TroubleKind::NotFound, "not found"),
     ("(Unauthorized)", TroubleKind::Unauthorized, "the kubeconfig is not accepted"),
+    // With the server's own words in the parentheses.
+    ("You must be logged in to the server", TroubleKind::Unauthorized, "the kubeconfig is not accepted"),
     ("certificate signed by unknown authority", TroubleKind::Unauthorized, "its certificate is not accepted"),
     ("connection refused", TroubleKind::Refused, "connection refused"),
     ("was refused - did you specify", TroubleKind::Refused, "connection refused"),
@@ -78,6 +80,12 @@ mod tests {
             ("Error from server (NotFound): nodes \"x\" not found\n", K::NotFound, "not found"),
             (
                 "error: You must be logged in to the server (Unauthorized)\n",
+                K::Unauthorized,
+                "the kubeconfig is not accepted",
+            ),
+            (
+                "error: You must be logged in to the server (the server has asked for the client to provide \
+                 credentials)\n",
                 K::Unauthorized,
                 "the kubeconfig is not accepted",
             ),
